@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 import { ROUTES } from '../../src/rest/routes.js';
 import { refusalsOf } from '../../src/rest/openapi/responses.js';
-import { BID_TRANSITION_LIST } from '../../src/market/rules/bids.js';
+import { BID_ACTION_LIST } from '../../src/market/rules/bids.js';
 import { JOB_ACTION_LIST, JOB_CREATION, type Action } from '../../src/market/rules/lifecycle.js';
 import { codesOfMutation } from '../story/documented.js';
 
@@ -12,7 +12,7 @@ const mutations = Object.keys(createSchema().getMutationType()?.getFields() ?? {
 const actions: readonly (readonly [operation: string, address: string])[] = [
   [JOB_CREATION.operation, 'POST /jobs'],
   ...JOB_ACTION_LIST.map((row) => [row.operation, addressOf(row, '/jobs/{}')] as const),
-  ...BID_TRANSITION_LIST.map((row) => [row.operation, addressOf(row, '/jobs/{}/bids/{}')] as const),
+  ...BID_ACTION_LIST.map((row) => [row.operation, addressOf(row, '/jobs/{}/bids/{}')] as const),
 ];
 
 function addressOf({ method, path }: Action, resource: string): string {

@@ -3,7 +3,7 @@ import { isObjectType } from 'graphql';
 import { describe, expect, it, test } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 import { fieldsOfEditedJob, fieldsOfNewJob } from '../../src/market/operations/jobs/inputs.js';
-import { BID } from '../../src/market/rules/entities/bid.js';
+import { BID, BID_REVISION } from '../../src/market/rules/entities/bid.js';
 import { JOB_EVENT } from '../../src/market/rules/entities/event.js';
 import { DISPUTE } from '../../src/market/rules/entities/dispute.js';
 import { SHOWN_JOB } from '../../src/rest/bodies.js';
@@ -23,10 +23,9 @@ const { schemas } = document().components;
 const WEBHOOKS = [WEBHOOK_ENDPOINT, WEBHOOK_DELIVERY, WEBHOOK_ATTEMPT];
 
 test.each(
-  [SHOWN_JOB, BID, JOB_EVENT, DISPUTE, CONTRACTOR, TOKEN_BALANCE, TOKEN_TRANSFER, ...WEBHOOKS].map((one) => [
-    one.name,
-    one,
-  ]),
+  [SHOWN_JOB, BID, BID_REVISION, JOB_EVENT, DISPUTE, CONTRACTOR, TOKEN_BALANCE, TOKEN_TRANSFER, ...WEBHOOKS].map(
+    (one) => [one.name, one],
+  ),
 )('%s has the same fields in GraphQL and in REST, with the same words', (name, { description, fields }) => {
   const type = schema.getType(name);
   if (!isObjectType(type)) throw new Error(`${name} is no type of GraphQL.`);

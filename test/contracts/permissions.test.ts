@@ -85,6 +85,8 @@ const MAY: Law = {
   'REJECT THE OTHER BID': { owner: BIDDING },
   'WITHDRAW THE AWARDEE’S BID': { awardee: BIDDING },
   'WITHDRAW THE OTHER BID': { bidder: BIDDING },
+  'REVISE THE AWARDEE’S BID': { awardee: BIDDING },
+  'REVISE THE OTHER BID': { bidder: BIDDING },
 };
 
 function allowedTo(key: JobActionKey): Record<string, readonly string[]> {

@@ -4,12 +4,13 @@
  */
 import { getNamedType, isEnumType, isInputObjectType, type GraphQLInputType } from 'graphql';
 import { createSchema } from '../../src/graphql/schema.js';
-import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/market/rules/bids.js';
+import { BID_ACTIONS } from '../../src/market/rules/bids.js';
 import type { ErrorCode } from '../../src/market/rules/errors.js';
 import { JOB_ACTIONS, JOB_CREATION, type JobActionKey } from '../../src/market/rules/lifecycle.js';
 import type { Answer, GraphqlAnswer, Json, TestApp } from '../setup/app.js';
 
-export type OperationKey = 'create' | JobActionKey | BidTransitionKey;
+type BidActionKey = keyof typeof BID_ACTIONS;
+export type OperationKey = 'create' | JobActionKey | BidActionKey;
 
 export interface Asked {
   /** The person whose access token is sent. No token by default. */
@@ -17,7 +18,7 @@ export interface Asked {
   job?: string | undefined;
   bid?: string | undefined;
   body?: object | undefined;
-  /** The version that the caller has read. */
+  /** The version of the job or bid that the caller has read. */
   version?: number;
   headers?: Record<string, string>;
   /** The GraphQL selection on the changed object. Identifiers by default. */
@@ -67,14 +68,14 @@ export function restAddress(
   { job, bid }: Pick<Asked, 'job' | 'bid'>,
 ): { method: string; path: string } {
   if (key === 'create') return { method: 'POST', path: '/v1/jobs' };
-  if (isBidKey(key)) return { method: 'POST', path: `/v1/jobs/${job}/bids/${bid}/${BID_TRANSITIONS[key].path}` };
-  const row = JOB_ACTIONS[key];
-  return { method: 'method' in row ? row.method : 'POST', path: `/v1/jobs/${job}${row.path && `/${row.path}`}` };
+  const row = isBidKey(key) ? BID_ACTIONS[key] : JOB_ACTIONS[key];
+  const thing = isBidKey(key) ? `/v1/jobs/${job}/bids/${bid}` : `/v1/jobs/${job}`;
+  return { method: 'method' in row ? row.method : 'POST', path: `${thing}${row.path && `/${row.path}`}` };
 }
 
 export function operationName(key: OperationKey): string {
   if (key === 'create') return JOB_CREATION.operation;
-  return isBidKey(key) ? BID_TRANSITIONS[key].operation : JOB_ACTIONS[key].operation;
+  return isBidKey(key) ? BID_ACTIONS[key].operation : JOB_ACTIONS[key].operation;
 }
 
 /** The field of the payload that holds what the operation changed. */
@@ -82,8 +83,8 @@ export function changedBy(key: OperationKey): 'job' | 'bid' {
   return isBidKey(key) || key === 'submitBid' ? 'bid' : 'job';
 }
 
-function isBidKey(key: OperationKey): key is BidTransitionKey {
-  return key in BID_TRANSITIONS;
+function isBidKey(key: OperationKey): key is BidActionKey {
+  return key in BID_ACTIONS;
 }
 
 const mutations = createSchema().getMutationType()!.getFields();

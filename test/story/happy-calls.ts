@@ -19,6 +19,7 @@ export const HAPPY_CALLS = {
   shortlist: ['open', 'owner'],
   reject: ['open', 'owner'],
   withdraw: ['open', 'bidder'],
+  revise: ['open', 'bidder'],
 } satisfies Record<OperationKey, HappyCall>;
 
 type HappyCall = readonly [from: JobState, by: keyof People];
@@ -52,6 +53,7 @@ function bodyFor(key: OperationKey, { bids, proposal }: GivenJob): object | unde
   if (key === 'update') return { requirements: 'Bring a ladder.' };
   if (key === 'review') return { rating: 5, review: 'On time and tidy.' };
   if (key === 'submitBid') return { amount: 1, guaranteed_view: true };
+  if (key === 'revise') return { amount: 750, message: null };
   if (key === 'delete' || key in BID_TRANSITIONS) return undefined;
   return bodyOf(key as Parameters<typeof bodyOf>[0], (name) => `The ${name}.`, bids.awardee, proposal);
 }

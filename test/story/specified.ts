@@ -41,6 +41,8 @@ export function isIn(phase: JobPhase, state: JobState): boolean {
 export const OPERATIONS_ON_JOBS = {
   publish: row('publishJob', 'publish', 'owner', ['draft'], 'open', 'job.published'),
   award: row('awardJob', 'award', 'owner', ['open'], 'awarded', 'job.awarded'),
+  declineAward: row('declineAward', 'decline-award', 'awardee', ['awarded'], 'open', 'job.award_declined'),
+  reopen: row('reopenJob', 'reopen', 'owner', ['awarded'], 'open', 'job.reopened'),
   checkIn: row('checkInJob', 'checkin', 'awardee', ['awarded'], 'in_progress', 'job.checked_in'),
   submitForReview: row(
     'submitJobForReview',
@@ -51,6 +53,14 @@ export const OPERATIONS_ON_JOBS = {
     'job.submitted_for_review',
   ),
   approve: row('approveJob', 'approve', 'owner', ['in_review'], 'completed', 'job.approved'),
+  requestChanges: row(
+    'requestChanges',
+    'request-changes',
+    'owner',
+    ['in_review'],
+    'in_progress',
+    'job.changes_requested',
+  ),
   dispute: row('disputeJob', 'dispute', 'owner', ['in_review'], 'disputed', 'job.disputed'),
   escalate: row('escalateJob', 'escalate', 'parties', ['disputed'], 'escalated', 'job.escalated'),
   resolveDispute: row(
@@ -129,9 +139,12 @@ export const TEXTS: Readonly<Record<JobTransitionKey, { readonly required?: stri
   {
     publish: {},
     award: {},
+    declineAward: { optional: ['reason'] },
+    reopen: { optional: ['reason'] },
     checkIn: { optional: ['notes'] },
     submitForReview: { optional: ['completionNotes'] },
     approve: { optional: ['review'] },
+    requestChanges: { required: ['reason'] },
     dispute: { required: ['reason'], optional: ['details'] },
     escalate: { required: ['escalationReason'] },
     resolveDispute: { required: ['resolution'], optional: ['agreedBy'] },
@@ -173,10 +186,25 @@ export const EDITABLE: { readonly [State in JobState]?: 'all' | readonly JobFiel
   in_progress: ['desiredCompletionDate', 'requirements'],
 };
 
-/** The states in which a call succeeds. Completing a completed job succeeds and changes nothing. */
-export function statesAllowing(key: JobActionKey): readonly JobState[] {
+/** A job's requirements can't change after its owner has requested changes. */
+export const NOT_EDITABLE_AFTER_CHANGES: readonly JobField[] = ['requirements'];
+
+/** What changes for the rest of a job's life when its owner requests changes. */
+const AFTER_CHANGES: { readonly [Key in JobActionKey]?: { also?: readonly JobState[]; not?: readonly JobState[] } } = {
+  dispute: { also: ['in_progress'] },
+  cancel: { not: ['in_progress'] },
+};
+
+/**
+ * The states in which a call succeeds, before or after the owner has requested changes. Completing a completed job
+ * succeeds and changes nothing.
+ */
+export function statesAllowing(key: JobActionKey, when: 'before changes' | 'after changes' = 'before changes') {
   const { from } = OPERATIONS_ON_JOBS[key];
-  return key === 'complete' ? [...from, 'completed'] : from;
+  const states: readonly JobState[] = key === 'complete' ? [...from, 'completed'] : from;
+  if (when === 'before changes') return states;
+  const { also = [], not = [] } = AFTER_CHANGES[key] ?? {};
+  return [...states.filter((state) => !not.includes(state)), ...also];
 }
 
 /** The operations that lead to a state. */
@@ -189,6 +217,7 @@ export const LEGAL_STEPS: readonly (readonly [event: string, from: JobState | nu
   ...Object.values(OPERATIONS_ON_JOBS)
     .filter(({ event }) => event.startsWith('job.'))
     .flatMap(({ event, from, to }) => from.map((state) => [event, state, reached(to, state)] as const)),
+  ['job.disputed', 'in_progress', 'disputed'],
 ];
 
 function reached(to: SpecifiedRow['to'], from: JobState): JobState | null {

@@ -1,5 +1,5 @@
 /** Prints the lifecycle for people: the page schema/lifecycle.md, and the diagram in README.md. */
-import { BID_CONSEQUENCES, BID_TRANSITION_LIST, type BidTransition } from '../../../src/market/rules/bids.js';
+import { BID_ACTION_LIST, BID_CONSEQUENCES, BID_RESTORATION, type BidAction } from '../../../src/market/rules/bids.js';
 import { descriptionOf } from '../../../src/market/rules/jobs/effects.js';
 import {
   isTransition,
@@ -31,10 +31,10 @@ export function lifecycleDiagram(): string {
     fenced(['stateDiagram-v2', ...bidArrows().map(indented)]),
     `A bid is live while it's ${LIVE_BID_STATES.slice(0, -1).join(', ')}, or ${LIVE_BID_STATES.at(-1)}.`,
     '## Operations on a bid',
-    ...BID_TRANSITION_LIST.map(bidSection),
+    ...BID_ACTION_LIST.map(bidSection),
     'The homeowner and admins can read the events of every bid. A contractor can read only their own.',
     '## When a job changes its bids',
-    table(['When', 'From', 'To', 'Event'], Object.values(BID_CONSEQUENCES).map(consequenceRow)),
+    table(['When', 'From', 'To', 'Event'], [...Object.values(BID_CONSEQUENCES), BID_RESTORATION].map(consequenceRow)),
   ]
     .join('\n\n')
     .concat('\n');
@@ -45,7 +45,7 @@ export function withLifecyclePicture(page: string): string {
   const steps = new Map<string, string[]>([[`[*] --> ${INITIAL_JOB_STATE}`, ['create']]]);
   for (const row of JOB_ACTION_LIST.filter(isTransition).filter((row) => !leavesEveryState(row))) {
     const name = row.action.toLowerCase().replaceAll('_', ' ');
-    for (const state of row.from) {
+    for (const state of [...row.from, ...(row.fromAfterChanges ?? [])]) {
       const arrow = `${state} --> ${row.to}`;
       steps.set(arrow, [...(steps.get(arrow) ?? []), name]);
     }
@@ -53,6 +53,8 @@ export function withLifecyclePicture(page: string): string {
   const arrows = [...steps].map(([arrow, names]) => `${arrow} : ${names.join(', ')}`);
   return between('lifecycle', page, `${fenced(['stateDiagram-v2', ...arrows.map(indented)])}\n`);
 }
+
+type BidConsequence = (typeof BID_CONSEQUENCES)[keyof typeof BID_CONSEQUENCES] | typeof BID_RESTORATION;
 
 /** An operation that leaves every state is a note. Its arrows would cover the diagram. */
 function jobArrows(): string[] {
@@ -70,10 +72,14 @@ function jobArrows(): string[] {
 /** One arrow from one state to another, with all its reasons. A bid can be rejected for three reasons. */
 function bidArrows(): string[] {
   const labels = new Map<string, string[]>([[`[*] --> ${INITIAL_BID_STATE}`, [labelOf(OTHER_JOB_ACTIONS.submitBid)]]]);
-  const people = BID_TRANSITION_LIST.map((row) => ({ ...row, label: labelOf(row) }));
-  const consequences = Object.values(BID_CONSEQUENCES).map((row) => ({ ...row, label: row.when }));
+  const people = BID_ACTION_LIST.map((row) => ({ ...row, label: labelOf(row) }));
+  const restored = BID_RESTORATION.to.map((to) => ({ ...BID_RESTORATION, to }));
+  const consequences = [...Object.values(BID_CONSEQUENCES), ...restored].map((row) => ({ ...row, label: row.when }));
   for (const { from, to, label } of [...people, ...consequences]) {
-    for (const state of from) labels.set(`${state} --> ${to}`, [...(labels.get(`${state} --> ${to}`) ?? []), label]);
+    for (const state of from) {
+      const pair = `${state} --> ${to === 'stays' ? state : to}`;
+      labels.set(pair, [...(labels.get(pair) ?? []), label]);
+    }
   }
   return [...labels].map(([pair, reasons]) => `${pair} : ${reasons.join(', or ')}`);
 }
@@ -83,8 +89,17 @@ function noteOf(row: JobTransition): string {
 }
 
 function transitionArrows(row: JobTransition): string[] {
-  return row.from.flatMap((state) => [...stayArrow(state, row), arrow(state, row.to, row)]);
+  const { from, to, fromAfterChanges = [], notAfterChanges = [] } = row;
+  return [
+    ...from.flatMap((state) => [
+      ...stayArrow(state, row),
+      arrow(state, to, row) + (notAfterChanges.includes(state) ? `, unless ${CHANGES_WERE_REQUESTED}` : ''),
+    ]),
+    ...fromAfterChanges.map((state) => `${arrow(state, to, row)}, once ${CHANGES_WERE_REQUESTED}`),
+  ];
 }
+
+const CHANGES_WERE_REQUESTED = 'changes were requested';
 
 function stayArrow(state: JobState, row: JobTransition): string[] {
   return row.mayKeepState ? [`${arrow(state, state, row)}, until ${row.mayKeepState.until}`] : [];
@@ -102,24 +117,30 @@ function jobSection(row: JobAction): string {
   return [
     heading(row, '/jobs/{id}'),
     `- Who: ${ALLOWED_ACTORS[row.actor].description}`,
-    `- From: ${codes(row.from)}`,
+    `- From: ${originsOf(row)}`,
     `- To: ${destination(row)}`,
     `- Event: ${eventsOf(row)}`,
     ...(row.effects.length > 0 ? ['- Effects:', ...row.effects.map((effect) => `  - ${descriptionOf(effect)}`)] : []),
   ].join('\n');
 }
 
-function bidSection(row: BidTransition): string {
+function originsOf({ from, fromAfterChanges, notAfterChanges }: JobAction): string {
+  const also = fromAfterChanges ? `; once ${CHANGES_WERE_REQUESTED}, also ${codes(fromAfterChanges)}` : '';
+  const not = notAfterChanges ? `; once ${CHANGES_WERE_REQUESTED}, not ${codes(notAfterChanges)}` : '';
+  return codes(from) + also + not;
+}
+
+function bidSection(row: BidAction): string {
   return [
     heading(row, '/jobs/{id}/bids/{bid_id}'),
     `- Who: ${ALLOWED_ACTORS[row.actor].description}`,
     `- From: ${codes(row.from)}`,
-    `- To: ${code(row.to)}`,
+    `- To: ${row.to === 'stays' ? 'the same state' : code(row.to)}`,
     `- Event: ${code(row.event)}`,
   ].join('\n');
 }
 
-function heading(row: JobAction | BidTransition, thing: string): string {
+function heading(row: JobAction | BidAction, thing: string): string {
   return `### ${row.operation}\n\n${row.description}\n\n- REST: ${code(addressOf(thing, row))}`;
 }
 
@@ -135,11 +156,12 @@ function eventsOf(row: JobAction): string {
   return codes(stay ? [row.event, stay.event] : [row.event]);
 }
 
-function consequenceRow(row: (typeof BID_CONSEQUENCES)[keyof typeof BID_CONSEQUENCES]): string[] {
-  return [row.when, codes(row.from), code(row.to), code(row.event)];
+function consequenceRow(row: BidConsequence): string[] {
+  const { to } = row;
+  return [row.when, codes(row.from), typeof to === 'string' ? code(to) : codes(to), code(row.event)];
 }
 
-function addressOf(thing: string, row: JobAction | BidTransition): string {
+function addressOf(thing: string, row: JobAction | BidAction): string {
   return `${row.method ?? 'POST'} ${[thing, row.path].filter((part) => part !== '').join('/')}`;
 }
 

@@ -4,7 +4,7 @@
  * fails if a rejected call or a read changes anything. Comparing with the saved table needs only one API per cell. The
  * APIs take turns, so each serves every caller in half of the states.
  */
-import { BID_TRANSITIONS, type BidTransitionKey } from '../../../src/market/rules/bids.js';
+import { BID_ACTIONS } from '../../../src/market/rules/bids.js';
 import { JOB_ACTIONS, type JobActionKey, type JobTransitionKey } from '../../../src/market/rules/lifecycle.js';
 import { JOB_STATES } from '../../../src/market/rules/states.js';
 import { ALLOWED_ACTORS } from '../../../src/market/rules/parties.js';
@@ -298,7 +298,7 @@ const SECTIONS: readonly Section[] = [
   streamSection(),
   ...PEOPLE_READS.map(peopleSection),
   ...(Object.keys(JOB_ACTIONS) as JobActionKey[]).map(jobSection),
-  ...(Object.keys(BID_TRANSITIONS) as BidTransitionKey[]).flatMap((key) => [
+  ...(Object.keys(BID_ACTIONS) as (keyof typeof BID_ACTIONS)[]).flatMap((key) => [
     bidSection(key, 'awardee'),
     bidSection(key, 'bidder'),
   ]),
@@ -395,14 +395,18 @@ function bodyFor(key: JobActionKey, { job }: Scene): object | undefined {
 }
 
 /** If the job never had a bid, the identifier matches no bid. */
-function bidSection(key: BidTransitionKey, whose: 'awardee' | 'bidder'): Section {
-  const { action, description, actor } = BID_TRANSITIONS[key];
+function bidSection(key: keyof typeof BID_ACTIONS, whose: 'awardee' | 'bidder'): Section {
+  const { action, description, actor } = BID_ACTIONS[key];
   const title = `${action} ${whose === 'awardee' ? 'THE AWARDEE’S BID' : 'THE OTHER BID'}`;
   return mutationSection(
     key,
     title,
     `${description} For ${ALLOWED_ACTORS[actor].description}. Here: ${BID_OF[whose]}.`,
-    ({ job }) => ({ job: job.id, bid: job.bids[whose] ?? NO_BID }),
+    ({ job }) => ({
+      job: job.id,
+      bid: job.bids[whose] ?? NO_BID,
+      ...(key === 'revise' && { body: { amount: PRICE + 1 } }),
+    }),
   );
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BID_CONSEQUENCES, BID_TRANSITIONS, changeOfCounts, isLive } from '../../../src/market/rules/bids.js';
+import { BID_ACTIONS, BID_CONSEQUENCES, changeOfCounts, isLive } from '../../../src/market/rules/bids.js';
 import { BID_STATES, type BidState } from '../../../src/market/rules/states.js';
 
 test('a bid is live until it is accepted, rejected, or withdrawn', () => {
@@ -16,15 +16,18 @@ test.each<[from: BidState, to: BidState, liveBids: number, countedBids: number]>
   expect(changeOfCounts(from, to)).toEqual({ liveBids, countedBids });
 });
 
-test("Carla's stake is released once her bid is rejected or withdrawn, and not while it waits or is accepted", () => {
-  const effects = Object.entries({ ...BID_TRANSITIONS, ...BID_CONSEQUENCES }).map(([key, row]) => [key, row.effects]);
+test("Carla's stake is released once her bid is rejected or withdrawn, or she loses the award", () => {
+  const effects = Object.entries({ ...BID_ACTIONS, ...BID_CONSEQUENCES }).map(([key, row]) => [key, row.effects]);
   expect(Object.fromEntries(effects)).toEqual({
     view: [],
     shortlist: [],
     reject: ['releaseHold'],
     withdraw: ['releaseHold'],
     accept: [],
+    revise: [],
     passOver: ['releaseHold'],
+    decline: ['releaseHold'],
+    revoke: ['releaseHold'],
     close: ['releaseHold'],
   });
 });

@@ -31,42 +31,65 @@ const INPUTS = Object.entries(POSSIBLE).reduce<Omit<PolicyInput, 'job'>[]>(
   [{} as PolicyInput],
 );
 
-function whoCan(key: JobTransitionKey, state: JobState): PolicyInput | undefined {
-  const job = kitchen(state);
+/** A job's state, and the number of times that its work was sent back for changes. */
+interface Place {
+  readonly state: JobState;
+  readonly changeRequestCount: number;
+}
+
+function whoCan(key: JobTransitionKey, { state, changeRequestCount }: Place): PolicyInput | undefined {
+  const job = { ...kitchen(state), changeRequestCount };
   return INPUTS.map((input) => ({ ...input, job })).find((input) => !jobDenial(key, input));
 }
 
 const KEYS = Object.keys(JOB_TRANSITIONS) as JobTransitionKey[];
-const LED_TO = new Map(
-  JOB_STATES.map((state) => [
-    state,
-    KEYS.filter((key) => whoCan(key, state)).map((key): JobState => JOB_TRANSITIONS[key].to),
-  ]),
-);
+const PLACES = JOB_STATES.flatMap((state) => [0, 1, 2, 3].map((changeRequestCount) => ({ state, changeRequestCount })));
+const nameOf = ({ state, changeRequestCount }: Place) => `${state} ${changeRequestCount}`;
+const LED_TO = new Map(PLACES.map((place) => [nameOf(place), KEYS.filter((key) => whoCan(key, place))]));
 
-/** The states that a job can reach from this one, through any allowed operations. */
-function statesFrom(start: JobState): JobState[] {
-  const reached = new Set([start]);
-  // Iterating over a set also visits values added during the loop.
-  for (const state of reached) for (const next of LED_TO.get(state) ?? []) reached.add(next);
-  return JOB_STATES.filter((state) => reached.has(state));
+/** The places that a job can reach from this one, through any allowed operations. */
+function placesFrom(start: Place): Place[] {
+  const reached = new Map([[nameOf(start), start]]);
+  // Iterating over a map also visits entries added during the loop.
+  for (const [name, { changeRequestCount }] of reached) {
+    for (const key of LED_TO.get(name) ?? []) {
+      const requested = changeRequestCount + Number(key === 'requestChanges');
+      const next = { state: JOB_TRANSITIONS[key].to, changeRequestCount: requested };
+      reached.set(nameOf(next), next);
+    }
+  }
+  return [...reached.values()];
 }
 
+const statesAmong = (places: readonly Place[]) =>
+  JOB_STATES.filter((state) => places.some((place) => place.state === state));
+const fresh = (state: JobState): Place => ({ state, changeRequestCount: 0 });
+
 describe('through allowed operations only', () => {
-  test('a draft can reach every state', () => {
-    expect(statesFrom(INITIAL_JOB_STATE)).toEqual(JOB_STATES);
+  test('a draft can reach every state, and changes can be requested three times', () => {
+    const places = placesFrom(fresh(INITIAL_JOB_STATE));
+    expect(statesAmong(places)).toEqual(JOB_STATES);
+    expect(Math.max(...places.map(({ changeRequestCount }) => changeRequestCount))).toBe(3);
   });
 
   test('Hannah can cancel her job until the work is in review', () => {
-    expect(JOB_STATES.filter((state) => whoCan('cancel', state))).toEqual(['open', 'awarded', 'in_progress']);
-    expect(whoCan('cancel', 'in_progress')?.viewer.homeownerId).toBe(hannah.homeownerId);
+    expect(JOB_STATES.filter((state) => whoCan('cancel', fresh(state)))).toEqual(['open', 'awarded', 'in_progress']);
+    expect(whoCan('cancel', fresh('in_progress'))?.viewer.homeownerId).toBe(hannah.homeownerId);
   });
 
-  // If review could lead back to a state where she can cancel, she could cancel finished work.
+  // Requested changes lead back to a state where she could cancel, and then she could cancel finished work.
   test('nobody can cancel a job that has ever been in review', () => {
-    const afterReview = statesFrom('in_review');
-    expect(afterReview).toEqual(expect.arrayContaining(['in_review', 'completed', 'disputed', 'appealed']));
-    expect(afterReview.filter((state) => whoCan('cancel', state))).toEqual([]);
-    expect(afterReview).not.toContain('cancelled');
+    const afterReview = placesFrom(fresh('in_review'));
+    expect(statesAmong(afterReview)).toEqual(
+      expect.arrayContaining(['in_progress', 'in_review', 'completed', 'disputed', 'appealed']),
+    );
+    expect(afterReview.filter((place) => whoCan('cancel', place))).toEqual([]);
+    expect(statesAmong(afterReview)).not.toContain('cancelled');
+  });
+
+  test('an award can fall through only before the work has started', () => {
+    const started = placesFrom(fresh('in_progress'));
+    expect(statesAmong(started)).not.toContain('open');
+    expect(started.filter((place) => whoCan('declineAward', place) ?? whoCan('reopen', place))).toEqual([]);
   });
 });

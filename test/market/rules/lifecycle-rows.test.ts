@@ -1,6 +1,6 @@
 /** Checks the lifecycle's rows against each other and against the phases of the states. */
 import { describe, expect, it, test } from 'vitest';
-import { BID_TRANSITION_LIST } from '../../../src/market/rules/bids.js';
+import { BID_ACTION_LIST } from '../../../src/market/rules/bids.js';
 import { EFFECT_DESCRIPTIONS, sentenceOf, type Effect } from '../../../src/market/rules/jobs/effects.js';
 import {
   isTransition,
@@ -20,13 +20,15 @@ const NORMAL_FLOW = TRANSITIONS.filter((row) => !leavesEveryState(row));
 const isBidding = (state: JobState) => isIn('bidding', state);
 const isAwarded = (state: JobState) => AWARDED_JOB_STATES.includes(state);
 const phaseOf = (state: JobState) => PHASES.indexOf(states.JOB_STATE_ROWS[state].phase);
+/** True if the award falls through. No other row leads back to an earlier phase. */
+const endsAward = ({ operation }: JobAction) => operation === 'declineAward' || operation === 'reopenJob';
 const addressOf = ({ method, path }: { method?: string; path: string }) => `${method ?? 'POST'} /${path}`;
 
 test('no two rows share an operation, an event, an action, or an address', () => {
-  const all = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST];
+  const all = [...JOB_ACTION_LIST, ...BID_ACTION_LIST];
   expectDistinct(all.map((row) => row.operation));
   expectDistinct([...all, ...TRANSITIONS.flatMap((row) => row.mayKeepState ?? [])].map((row) => row.event));
-  for (const rows of [JOB_ACTION_LIST, BID_TRANSITION_LIST]) {
+  for (const rows of [JOB_ACTION_LIST, BID_ACTION_LIST]) {
     expectDistinct(rows.map((row) => row.action));
     expectDistinct(rows.map(addressOf));
   }
@@ -61,9 +63,9 @@ describe.each(JOB_ACTION_LIST.map((row): [string, JobAction] => [row.operation, 
   const { from, to, effects } = row;
   const enters = (phase: JobPhase) => isIn(phase, to) && !from.every((state) => isIn(phase, state));
 
-  it('leads to another state, and never to an earlier phase', () => {
+  it('leads to another state, and to an earlier phase only if the award falls through', () => {
     expect(from).not.toContain(to);
-    expect(from.filter((state) => phaseOf(state) > phaseOf(to))).toEqual([]);
+    expect(from.some((state) => phaseOf(state) > phaseOf(to))).toBe(endsAward(row));
     expect([to]).toEqual(expect.arrayContaining([...(row.alreadyDoneIn ?? [])]));
   });
 
@@ -80,8 +82,14 @@ describe.each(JOB_ACTION_LIST.map((row): [string, JobAction] => [row.operation, 
     expect(effects.includes('awardBid')).toBe(isAwarded(to) && !from.every(isAwarded));
   });
 
-  it('keeps the bases of edits in the phase that it enters', () => {
-    expect(enters('bidding') && !effects.includes('keepBudgets')).toBe(false);
+  it('takes the award back and restores the other bids if it leads back to the bidding, and only then', () => {
+    expect(effects.includes('restoreBids')).toBe(endsAward(row));
+    expect(effects.includes('withdrawAwardedBid') || effects.includes('rejectAwardedBid')).toBe(endsAward(row));
+    if (endsAward(row)) expect([from, to]).toEqual([['awarded'], 'open']);
+  });
+
+  it('keeps the bases of edits in the phase that it enters. A job that returns to the bidding already has them', () => {
+    expect(enters('bidding')).toBe(effects.includes('keepBudgets') || endsAward(row));
     expect(enters('work') && !effects.includes('keepCompletionDate')).toBe(false);
   });
 
@@ -103,7 +111,13 @@ test('bids are made only in states where they may wait', () => {
   expect(making.flatMap(({ from }) => from).filter((state) => !isBidding(state))).toEqual([]);
 });
 
-test.each(BID_TRANSITION_LIST)('$operation leads a bid to another state, and never makes it new', ({ from, to }) => {
+test.each(JOB_ACTION_LIST)('$operation changes only other states once changes were requested', (row) => {
+  const { from, fromAfterChanges = [], notAfterChanges = [] } = row;
+  expect(fromAfterChanges.filter((state) => from.includes(state))).toEqual([]);
+  expect(notAfterChanges.filter((state) => !from.includes(state))).toEqual([]);
+});
+
+test.each(BID_ACTION_LIST)('$operation changes a live bid, and never makes one new', ({ from, to }) => {
   expect(from).not.toEqual([]);
   expect(from).not.toContain(to);
   expect(to).not.toBe(INITIAL_BID_STATE);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import * as lifecycle from '../../../src/market/rules/lifecycle.js';
 import * as states from '../../../src/market/rules/states.js';
 import type { BidState, JobState } from '../../../src/market/rules/states.js';
-import { BID_TRANSITION_LIST, BID_TRANSITIONS } from '../../../src/market/rules/bids.js';
+import { BID_ACTION_LIST, BID_ACTIONS } from '../../../src/market/rules/bids.js';
 import { jobDenial } from '../../../src/market/rules/policies.js';
 import { EVENT_DESCRIPTIONS, EVENT_TYPES } from '../../../src/market/rules/events.js';
 import { lifecycleDiagram } from '../../contracts/printers/lifecycle-diagram.js';
@@ -21,6 +21,16 @@ test.each(JOB_ACTION_KEYS)('%s is what the specification says', (key) => {
   expect({ operation, path, actor, to, event }).toEqual(row);
   expect(inOrder(from)).toEqual(inOrder(leaving));
 });
+
+test.each(JOB_ACTION_KEYS)(
+  'once changes were requested, %s is allowed in the states that the specification says',
+  (key) => {
+    expect(statesAllowing(lifecycle.JOB_ACTIONS[key])).toEqual(inOrder(specified.statesAllowing(key)));
+    expect(statesAllowing(lifecycle.JOB_ACTIONS[key], { afterChanges: true })).toEqual(
+      inOrder(specified.statesAllowing(key, 'after changes')),
+    );
+  },
+);
 
 test('there are no other operations on a job, and no other states', () => {
   expect(Object.keys(lifecycle.JOB_ACTIONS)).toEqual(JOB_ACTION_KEYS);
@@ -45,26 +55,28 @@ test('a job is in dispute if the specification says so', () => {
 });
 
 /** The same for bids, from decision 7. */
-const SPECIFIED_OF_BIDS: [operation: string, path: string, actor: string, from: BidState[], to: BidState][] = [
-  ['viewBid', 'view', 'owner', ['pending'], 'viewed'],
-  ['shortlistBid', 'shortlist', 'owner', ['pending', 'viewed'], 'shortlisted'],
-  ['rejectBid', 'reject', 'owner', ['pending', 'viewed', 'shortlisted'], 'rejected'],
-  ['withdrawBid', 'withdraw', 'bidder', ['pending', 'viewed', 'shortlisted'], 'withdrawn'],
-];
+const SPECIFIED_OF_BIDS: [operation: string, path: string, actor: string, from: BidState[], to: BidState | 'stays'][] =
+  [
+    ['viewBid', 'view', 'owner', ['pending'], 'viewed'],
+    ['shortlistBid', 'shortlist', 'owner', ['pending', 'viewed'], 'shortlisted'],
+    ['rejectBid', 'reject', 'owner', ['pending', 'viewed', 'shortlisted'], 'rejected'],
+    ['withdrawBid', 'withdraw', 'bidder', ['pending', 'viewed', 'shortlisted'], 'withdrawn'],
+    ['reviseBid', '', 'bidder', ['pending', 'viewed', 'shortlisted'], 'stays'],
+  ];
 
 test.each(SPECIFIED_OF_BIDS)('%s is what was decided', (operation, path, actor, from, to) => {
-  expect(BID_TRANSITION_LIST.find((row) => row.operation === operation)).toMatchObject({ path, actor, from, to });
+  expect(BID_ACTION_LIST.find((row) => row.operation === operation)).toMatchObject({ path, actor, from, to });
 });
 
 test('there are no other operations on a bid, and no states that nothing leads to', () => {
-  expect(BID_TRANSITION_LIST.map((row) => row.operation)).toEqual(SPECIFIED_OF_BIDS.map(([operation]) => operation));
+  expect(BID_ACTION_LIST.map((row) => row.operation)).toEqual(SPECIFIED_OF_BIDS.map(([operation]) => operation));
   expect(states.BID_STATES).toEqual(['pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn']);
 });
 
 test("every operation's name in uppercase is its action", () => {
   for (const [key, row] of Object.entries(lifecycle.JOB_ACTIONS))
     expect(row.action).toBe(key.replaceAll(/[A-Z]/g, '_$&').toUpperCase());
-  for (const [key, row] of Object.entries(BID_TRANSITIONS)) expect(row.action).toBe(key.toUpperCase());
+  for (const [key, row] of Object.entries(BID_ACTIONS)) expect(row.action).toBe(key.toUpperCase());
 });
 
 test("Ada completing a completed job is allowed and changes nothing; she can't complete a canceled one", () => {
@@ -75,7 +87,7 @@ test("Ada completing a completed job is allowed and changes nothing; she can't c
 
 test('a job can be updated exactly in the states with an editable field', () => {
   expect(inOrder(lifecycle.OTHER_JOB_ACTIONS.update.from)).toEqual(
-    JOB_STATES.filter((state) => editableFields(state).length > 0),
+    JOB_STATES.filter((status) => editableFields({ status, changeRequestCount: 0 }).length > 0),
   );
 });
 
@@ -85,7 +97,9 @@ test('each event type is in the list once, including the first proposal of a res
       'job.created',
       'job.resolution_proposed',
       ...Object.values(OPERATIONS_ON_JOBS).map(({ event }) => event),
-      ...['accepted', 'rejected', 'shortlisted', 'viewed', 'withdrawn'].map((state) => `bid.${state}`),
+      ...['accepted', 'rejected', 'restored', 'revised', 'shortlisted', 'viewed', 'withdrawn'].map(
+        (word) => `bid.${word}`,
+      ),
     ].sort(),
   );
 });
@@ -126,7 +140,13 @@ describe('lifecycleDiagram', () => {
     const drawn = JOB_ACTION_LIST.filter(isTransition).filter((row) => row.operation !== 'completeJob');
     for (const row of drawn)
       for (const state of row.from)
-        expect(page).toContain(`  ${state} --> ${row.to} : ${row.operation} (${row.actor})\n`);
+        expect(page).toMatch(
+          new RegExp(
+            `  ${state} --> ${row.to} : ${row.operation} \\(${row.actor}\\)(, unless changes were requested)?\n`,
+          ),
+        );
+    expect(page).toContain('  in_progress --> cancelled : cancelJob (owner), unless changes were requested\n');
+    expect(page).toContain('  in_progress --> disputed : disputeJob (owner), once changes were requested\n');
     const note = 'completeJob (admin) leads here from every state except the final ones';
     expect(page).toContain(`  note left of completed : ${note}\n`);
     expect(page).toContain(
@@ -140,11 +160,17 @@ describe('lifecycleDiagram', () => {
     for (const state of states.LIVE_BID_STATES)
       expect(page.split(`  ${state} --> rejected : `)[1]?.split('\n')[0]).toBe(reasons);
     expect(page).toContain('  viewed --> accepted : the bid is awarded\n');
+    expect(page).toContain('  accepted --> withdrawn : its contractor declines the award\n');
+    expect(page).toContain('  accepted --> rejected : the homeowner reopens the job\n');
+    for (const state of states.LIVE_BID_STATES) {
+      expect(page).toContain(`  rejected --> ${state} : the award that rejected the bid is declined or taken back\n`);
+      expect(page).toContain(`  ${state} --> ${state} : reviseBid (bidder)\n`);
+    }
   });
 
   test('gives every operation a section with its address, actor, states, and event', () => {
     const page = lifecycleDiagram();
-    for (const row of [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST]) {
+    for (const row of [...JOB_ACTION_LIST, ...BID_ACTION_LIST]) {
       const section = page.split(`\n### ${row.operation}\n`)[1]?.split('\n##')[0] ?? '';
       expect(section).toContain(row.description);
       for (const word of ['REST', 'Who', 'From', 'To', 'Event']) expect(section).toContain(`\n- ${word}: `);

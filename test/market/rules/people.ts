@@ -76,6 +76,8 @@ export function kitchen<Overrides extends Partial<JobBeforeEdit>>(status: JobSta
     highestBudgetMin: isPublished ? 1000 : null,
     highestBudgetMax: isPublished ? 2000 : null,
     mostTokensPaid: isPublished ? 15 : 0,
+    changeRequestCount: 0,
+    reopeningCount: 0,
     bidsLimitingEdits: hasAward ? 1 : 0,
     completionDateAtCheckIn: hasAward && status !== 'awarded' ? '2026-06-15' : null,
     ...overrides,

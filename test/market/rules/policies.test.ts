@@ -1,6 +1,6 @@
 /** What a caller is told when a policy refuses a call: the code, message, fields, and facts, word for word. */
 import { describe, expect, test } from 'vitest';
-import { BID_TRANSITIONS, type BidTransitionKey } from '../../../src/market/rules/bids.js';
+import { BID_ACTIONS } from '../../../src/market/rules/bids.js';
 import { Refusal, type RefusalOptions } from '../../../src/platform/errors.js';
 import type { JobActionKey } from '../../../src/market/rules/lifecycle.js';
 import {
@@ -206,7 +206,9 @@ describe('an operation on the kitchen', () => {
 
   test.each<[key: JobActionKey, codes: string[]]>([
     ['checkIn', ['INVALID_TRANSITION']],
-    ['award', ['FORBIDDEN', 'INVALID_TRANSITION', 'UNKNOWN_BID']],
+    ['award', ['FORBIDDEN', 'INVALID_TRANSITION', 'UNKNOWN_BID', 'VALIDATION_FAILED', 'STALE_VERSION']],
+    ['requestChanges', ['INVALID_TRANSITION']],
+    ['reopen', ['INVALID_TRANSITION']],
     ['update', ['FIELD_NOT_EDITABLE', 'INSUFFICIENT_TOKENS']],
   ])('%s can be refused with %j', (key, codes) => {
     expect(codesOfDenials(key)).toEqual(codes);
@@ -221,7 +223,9 @@ describe("an operation on Carla's bid", () => {
     details: { fromState, allowedOperations },
   });
 
-  test.each<[name: string, viewer: Viewer, key: BidTransitionKey, status: BidState, answer: Answer | undefined]>([
+  test.each<
+    [name: string, viewer: Viewer, key: keyof typeof BID_ACTIONS, status: BidState, answer: Answer | undefined]
+  >([
     ['Hannah views it', hannah, 'view', 'pending', undefined],
     ['Hugo views it', hugo, 'view', 'pending', ONLY_THE_OWNER],
     ['Carla views it', carla, 'view', 'pending', ONLY_THE_OWNER],
@@ -249,8 +253,89 @@ describe("an operation on Carla's bid", () => {
       'withdrawn',
       wrongState('Only a pending, viewed, or shortlisted bid can be withdrawn.', 'withdrawn', []),
     ],
+    ['Carla revises it', carla, 'revise', 'shortlisted', undefined],
+    ['Cyrus revises it', cyrus, 'revise', 'shortlisted', ONLY_THE_BIDDER],
+    ['Hannah revises it', hannah, 'revise', 'pending', ONLY_THE_BIDDER],
+    [
+      'Carla revises it after it was accepted',
+      carla,
+      'revise',
+      'accepted',
+      wrongState('Only a pending, viewed, or shortlisted bid can be revised.', 'accepted', []),
+    ],
   ])('%s', (_name, viewer, key, status, answer) => {
-    const bid = { contractorId: carla.contractorId, status };
-    expect(answerTo(bidDenial(BID_TRANSITIONS[key], { viewer, bid, job: kitchen('open') }))).toEqual(answer);
+    const bid = { contractorId: carla.contractorId, status, version: 2 };
+    expect(answerTo(bidDenial(BID_ACTIONS[key], { viewer, bid, job: kitchen('open') }))).toEqual(answer);
+  });
+
+  test.each<
+    [name: string, status: BidState, version: number, expectedVersion: number | null, answer: Answer | undefined]
+  >([
+    ['that she has read', 'viewed', 4, 4, undefined],
+    ['without naming its version', 'viewed', 4, null, undefined],
+    [
+      'that she revised in the meantime, which comes before its state',
+      'accepted',
+      4,
+      3,
+      {
+        code: 'STALE_VERSION',
+        message: 'The bid has been revised since you read it. Read it again, then retry.',
+        details: { expectedVersion: 3, version: 4 },
+      },
+    ],
+    ['for the tenth time', 'pending', 10, 10, undefined],
+    [
+      'for the eleventh time',
+      'pending',
+      11,
+      11,
+      wrongState('You have already revised this bid 10 times. Withdraw it and bid again instead.', 'pending', [
+        'withdrawBid',
+      ]),
+    ],
+    [
+      'for the eleventh time, once it is withdrawn',
+      'withdrawn',
+      11,
+      11,
+      wrongState('Only a pending, viewed, or shortlisted bid can be revised.', 'withdrawn', []),
+    ],
+  ])('Carla revises the one %s', (_name, status, version, expectedVersion, answer) => {
+    const bid = { contractorId: carla.contractorId, status, version };
+    const denial = bidDenial(BID_ACTIONS.revise, { viewer: carla, bid, job: kitchen('open'), expectedVersion });
+    expect(answerTo(denial)).toEqual(answer);
+  });
+});
+
+describe('an award', () => {
+  const award = { viewer: hannah, job: kitchen('open'), isEmailDisputed: false, bidsToAward: 1 };
+  const UNREAD = {
+    code: 'VALIDATION_FAILED',
+    message: 'The contractor has revised this bid. Read it again, and send its version.',
+    fields: { expectedBidVersion: 'is required because the bid was revised' },
+    details: {},
+  };
+  const REVISED = (expectedVersion: number, version: number) => ({
+    code: 'STALE_VERSION',
+    message: 'The bid has been revised since you read it. Read it again, then retry.',
+    details: { expectedVersion, version },
+  });
+
+  test.each<[name: string, input: Partial<PolicyInput>, answer: Answer | undefined]>([
+    ['of a bid as it was made', { bidVersion: 1 }, undefined],
+    ['of a bid as it was made, which Hannah names', { bidVersion: 1, expectedBidVersion: 1 }, undefined],
+    ['of a revised bid that she has read', { bidVersion: 3, expectedBidVersion: 3 }, undefined],
+    ['of a revised bid without its version', { bidVersion: 2 }, UNREAD],
+    ['of a revised bid with null for its version', { bidVersion: 2, expectedBidVersion: null }, UNREAD],
+    ['of an earlier version', { bidVersion: 3, expectedBidVersion: 2 }, REVISED(2, 3)],
+    ['of a version that does not exist yet', { bidVersion: 1, expectedBidVersion: 2 }, REVISED(2, 1)],
+  ])('%s', (_name, input, answer) => {
+    expect(answerTo(jobDenial('award', { ...award, ...input }))).toEqual(answer);
+  });
+
+  test('of no bid is refused before its version', () => {
+    const denial = jobDenial('award', { ...award, bidsToAward: 0, expectedBidVersion: 7 });
+    expect(denial?.code).toBe('UNKNOWN_BID');
   });
 });

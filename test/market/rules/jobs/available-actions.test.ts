@@ -241,7 +241,7 @@ describe('publishing, as Hannah sees it', () => {
 });
 
 describe("with Carla's bid, which Hannah has viewed,", () => {
-  const bid = { contractorId: carla.contractorId, status: 'viewed' } as const;
+  const bid = { contractorId: carla.contractorId, status: 'viewed', version: 1 } as const;
   const onlyFor = (people: string) => ({
     allowed: false,
     reason: 'FORBIDDEN',
@@ -257,14 +257,60 @@ describe("with Carla's bid, which Hannah has viewed,", () => {
   const onlyBidder = onlyFor('contractor who made the bid');
 
   test.each<[name: string, viewer: Viewer, entries: object[]]>([
-    ['Hannah', hannah, [viewedAlready, allowed, allowed, onlyBidder]],
-    ['Carla', carla, [onlyOwner, onlyOwner, onlyOwner, allowed]],
-    ['Ada', ada, [onlyOwner, onlyOwner, onlyOwner, onlyBidder]],
+    ['Hannah', hannah, [viewedAlready, allowed, allowed, onlyBidder, onlyBidder]],
+    ['Carla', carla, [onlyOwner, onlyOwner, onlyOwner, allowed, allowed]],
+    ['Ada', ada, [onlyOwner, onlyOwner, onlyOwner, onlyBidder, onlyBidder]],
   ])('%s may do what their role allows, and reads why not the rest', (_name, viewer, entries) => {
     expect(availableBidActions(viewer, { bid, job: kitchen('open') })).toEqual(
-      (['VIEW', 'SHORTLIST', 'REJECT', 'WITHDRAW'] as const).map((action, index) => ({ action, ...entries[index] })),
+      (['VIEW', 'SHORTLIST', 'REJECT', 'WITHDRAW', 'REVISE'] as const).map((action, index) => ({
+        action,
+        ...entries[index],
+      })),
     );
   });
+});
+
+describe('once Hannah has requested changes', () => {
+  const after = (status: JobState, changeRequestCount = 1) =>
+    facts(status, { job: { ...kitchen(status), changeRequestCount } });
+
+  test.each(JOB_STATES)('she may do what the specification says: %s', (status) => {
+    const rows = JOB_ACTION_KEYS.filter(
+      (key) =>
+        ['owner', 'parties'].includes(OPERATIONS_ON_JOBS[key].actor) &&
+        statesAllowing(key, 'after changes').includes(status),
+    );
+    expect(allowed(hannah, after(status))).toEqual(rows.map((key) => JOB_ACTIONS[key].action));
+  });
+
+  test('she can dispute the work in progress and can no longer cancel it', () => {
+    const sentence = (action: JobActionName, given: ActionFacts) => entry(hannah, action, given)?.message;
+    expect(sentence('DISPUTE', facts('in_progress'))).toBe('Only a job in review can be disputed.');
+    expect(sentence('DISPUTE', after('in_progress'))).toBeNull();
+    expect(sentence('DISPUTE', after('disputed'))).toBe('Only a job in progress or a job in review can be disputed.');
+    expect(sentence('CANCEL', facts('in_progress'))).toBeNull();
+    expect(sentence('CANCEL', after('in_progress'))).toBe('Only an open job or an awarded job can be cancelled.');
+  });
+
+  test('she can do so three times', () => {
+    expect(entry(hannah, 'REQUEST_CHANGES', after('in_review', 2))).toMatchObject({ allowed: true });
+    expect(entry(hannah, 'REQUEST_CHANGES', after('in_review', 3))).toMatchObject({
+      allowed: false,
+      reason: 'INVALID_TRANSITION',
+      message: 'You have already requested changes 3 times. Approve or dispute the work.',
+    });
+  });
+});
+
+test('Hannah can reopen a job twice, and Carla can decline it again', () => {
+  const reopened = (reopeningCount: number) => facts('awarded', { job: { ...kitchen('awarded'), reopeningCount } });
+  expect(entry(hannah, 'REOPEN', reopened(1))).toMatchObject({ allowed: true });
+  expect(entry(hannah, 'REOPEN', reopened(2))).toMatchObject({
+    allowed: false,
+    reason: 'INVALID_TRANSITION',
+    message: 'You have already reopened this job 2 times. You can cancel it instead.',
+  });
+  expect(entry(carla, 'DECLINE_AWARD', reopened(2))).toMatchObject({ allowed: true });
 });
 
 describe('the operations offered to a refused caller', () => {

@@ -3,6 +3,7 @@ import fc from '../../../setup/random/property.js';
 import type { ErrorCode } from '../../../../src/market/rules/errors.js';
 import { Refusal } from '../../../../src/platform/errors.js';
 import {
+  changesPublicFields,
   checkEdit,
   CODES_OF_LIMITS,
   contradictionsIn,
@@ -22,7 +23,7 @@ import type {
 import { JOB_STATES } from '../../../../src/market/rules/states.js';
 import type { JobState } from '../../../../src/market/rules/states.js';
 import { publishCost, URGENCIES, type Urgency } from '../../../../src/market/rules/jobs/publishing.js';
-import { EDITABLE, isIn, STATES } from '../../../story/specified.js';
+import { EDITABLE, isIn, NOT_EDITABLE_AFTER_CHANGES, STATES } from '../../../story/specified.js';
 import { kitchen } from '../people.js';
 
 /** A new value for every field of the kitchen job that breaks no rule, if the field is editable. */
@@ -107,12 +108,35 @@ describe('the fields that may change, by state', () => {
     expect(outcome).toMatchObject({ code: 'FIELD_NOT_EDITABLE', blockedFields: ['title', 'category', 'budgetMin'] });
   });
 
+  test.each(JOB_STATES)("a job's requirements can't change after Hannah has requested changes: %s", (status) => {
+    const job = kitchen(status, { changeRequestCount: 1 });
+    for (const field of NOT_EDITABLE_AFTER_CHANGES)
+      expect(checked(job, { [field]: ANOTHER[field] })).toMatchObject({
+        code: 'FIELD_NOT_EDITABLE',
+        blockedFields: [field],
+      });
+    const others = editableIn(status).filter((field) => !NOT_EDITABLE_AFTER_CHANGES.includes(field));
+    for (const field of others)
+      expect(checked(job, { [field]: ANOTHER[field] })).toMatchObject({ changes: { [field]: ANOTHER[field] } });
+  });
+
+  test('a bid is outdated by an edit that contractors can see, and not by one of the private address', () => {
+    const isPrivate = (field: JobField) => ['addressLine1', 'addressLine2', 'zipCode'].includes(field);
+    for (const field of JOB_FIELDS)
+      expect([field, changesPublicFields({ [field]: ANOTHER[field] })]).toEqual([field, !isPrivate(field)]);
+    expect(changesPublicFields({ zipCode: '75001', title: 'Newer kitchen' })).toBe(true);
+    expect(changesPublicFields({})).toBe(false);
+  });
+
   test('Hannah clears an optional field', () => {
     expect(checked(kitchen('open'), { requirements: null })).toMatchObject({ changes: { requirements: null } });
   });
 
   test('editable fields are a table without repetitions', () => {
-    for (const fields of JOB_STATES.map(editableFields)) expect(new Set(fields).size).toBe(fields.length);
+    for (const status of JOB_STATES) {
+      const fields = editableFields({ status, changeRequestCount: 0 });
+      expect(new Set(fields).size).toBe(fields.length);
+    }
   });
 });
 

@@ -47,6 +47,25 @@ const approved = {
   data: { rating: 5, review: 'Straight tiles', tokensCharged: 1, note: 'At last' },
 };
 
+const declined = {
+  ...OF_THE_JOB,
+  type: 'job.award_declined' as EventType,
+  sequence: 6,
+  data: { reason: 'No van', contractorId: carla.contractorId },
+};
+const reopened = {
+  ...OF_THE_JOB,
+  type: 'job.reopened' as EventType,
+  sequence: 7,
+  data: { reason: 'Too slow', contractorId: carla.contractorId },
+};
+const changesRequested = {
+  ...OF_THE_JOB,
+  type: 'job.changes_requested' as EventType,
+  sequence: 8,
+  data: { reason: 'One tile is loose', items: ['The tile at the window'] },
+};
+
 const REACHES: [party: Party, reach: EventVisibility][] = [
   ['owner', 'all'],
   ['admin', 'all'],
@@ -113,7 +132,7 @@ const LEFT: Record<EventVisibility, Record<string, unknown>[]> = {
 describe.each(REACHES)('the %s', (party, reach) => {
   test('reads the texts that it may read, and that everything happened', () => {
     const events = [published, cancelled, disputed, approved, edited, viewed];
-    expect(events.map((event) => eventFor(party, event))).toEqual(
+    expect(events.map((event) => eventFor(cyrus, party, event))).toEqual(
       events.map((event, index) => {
         const left = Object.entries(LEFT[reach][index] ?? {});
         return {
@@ -128,16 +147,39 @@ describe.each(REACHES)('the %s', (party, reach) => {
 });
 
 test("what one party may not read isn't removed from the event itself", () => {
-  eventFor('stranger', published);
+  eventFor(hugo, 'stranger', published);
   expect(published.data).toEqual({ tokensCharged: 15, urgency: 'priority' });
 });
 
 test("a bidder reads an edit without its fields if it doesn't say them", () => {
-  expect(eventFor('bidder', { ...edited, data: {} })).toMatchObject({ fields: null, data: {} });
+  expect(eventFor(cyrus, 'bidder', { ...edited, data: {} })).toMatchObject({ fields: null, data: {} });
 });
 
 test('a bidder also reads an edit of a field that jobs no longer have', () => {
-  expect(eventFor('bidder', { ...edited, data: { fields: ['colour'] } })).toMatchObject({ fields: ['colour'] });
+  expect(eventFor(cyrus, 'bidder', { ...edited, data: { fields: ['colour'] } })).toMatchObject({ fields: ['colour'] });
+});
+
+test.each([declined, reopened])(
+  'why an award fell through is for Hannah, Ada, and Carla, who lost it, and not for the next awardee: $type',
+  (event) => {
+    const read = (viewer: Viewer, party: Party) => eventFor(viewer, party, event).data;
+    expect(read(hannah, 'owner')).toEqual(event.data);
+    expect(read(ada, 'admin')).toEqual(event.data);
+    for (const party of ['bidder', 'onlooker', 'awardee'] as const) {
+      expect([party, read(carla, party)]).toEqual([party, event.data]);
+      expect([party, read(cyrus, party)]).toEqual([party, {}]);
+    }
+    expect(read(hugo, 'stranger')).toEqual({});
+  },
+);
+
+test('what Hannah wants changed is for the awarded contractor and Ada, and for no bidder', () => {
+  const read = (viewer: Viewer, party: Party) => eventFor(viewer, party, changesRequested).data;
+  expect(read(hannah, 'owner')).toEqual(changesRequested.data);
+  expect(read(ada, 'admin')).toEqual(changesRequested.data);
+  expect(read(carla, 'awardee')).toEqual(changesRequested.data);
+  expect(read(cyrus, 'bidder')).toEqual({});
+  expect(read(cyrus, 'onlooker')).toEqual({});
 });
 
 test('the texts of a dispute are for its parties and admins', () => {
