@@ -217,6 +217,83 @@ const RACES: Record<string, Race> = {
     also: ({ bids }, [withdrawn]) =>
       expect(bids).toEqual([{ status: withdrawn === 'ok' ? 'withdrawn' : 'rejected', hold: 'released' }]),
   },
+  'a bid is awarded as it was made, or revised': {
+    given: givenOneBid,
+    runners: ({ owner, carl }, { job, bids: [bidId] }) => [
+      () => say(owner, 'awardJob', { job, body: { bidId } }),
+      () => say(carl, 'reviseBid', { job, bid: bidId!, body: { amount: 900 } }),
+    ],
+    ends: [
+      [['ok', 'INVALID_TRANSITION'], 'awarded'],
+      [['VALIDATION_FAILED', 'ok'], 'open'],
+    ],
+  },
+  'a bid is awarded in the version that was read, or revised': {
+    given: givenOneBid,
+    runners: ({ owner, carl }, { job, bids: [bidId] }) => [
+      () => say(owner, 'awardJob', { job, body: { bidId, expectedBidVersion: 1 } }),
+      () => say(carl, 'reviseBid', { job, bid: bidId!, body: { amount: 900 } }),
+    ],
+    ends: [
+      [['ok', 'INVALID_TRANSITION'], 'awarded'],
+      [['STALE_VERSION', 'ok'], 'open'],
+    ],
+  },
+  'of two revisions of the same version one is made': {
+    given: givenOneBid,
+    runners: ({ carl }, { job, bids: [bid] }) =>
+      [80, 90].map((amount) => () => say(carl, 'reviseBid', { job, bid: bid!, version: 1, body: { amount } })),
+    ends: [[['ok', 'STALE_VERSION'], 'open']],
+    alike: true,
+    also: (row) => expect(typesOf(row).filter((type) => type === 'bid.revised')).toHaveLength(1),
+  },
+  'an award is declined or taken back': {
+    given: givenAnAwardOverAnother,
+    runners: ({ owner, carl }, { job }) => [
+      () => say(carl, 'declineAward', { job, body: { reason: 'My van broke down' } }),
+      () => say(owner, 'reopenJob', { job }),
+    ],
+    ends: [
+      [['ok', 'INVALID_TRANSITION'], 'open'],
+      [['FORBIDDEN', 'ok'], 'open'],
+    ],
+    also: ({ bids }, [declined]) =>
+      expect(bids).toEqual([
+        { status: declined === 'ok' ? 'withdrawn' : 'rejected', hold: 'released' },
+        { status: 'pending', hold: 'released' },
+      ]),
+  },
+  'an awarded job is declined or started': {
+    given: givenAnAwardOverAnother,
+    runners: ({ carl }, { job }) => [() => say(carl, 'declineAward', { job }), () => say(carl, 'checkInJob', { job })],
+    ends: [
+      [['ok', 'FORBIDDEN'], 'open'],
+      [['INVALID_TRANSITION', 'ok'], 'in_progress'],
+    ],
+  },
+  'an awarded job is reopened or started': {
+    given: givenAnAwardOverAnother,
+    runners: ({ owner, carl }, { job }) => [
+      () => say(owner, 'reopenJob', { job }),
+      () => say(carl, 'checkInJob', { job }),
+    ],
+    ends: [
+      [['ok', 'FORBIDDEN'], 'open'],
+      [['INVALID_TRANSITION', 'ok'], 'in_progress'],
+    ],
+  },
+  'work is approved or sent back for changes': {
+    given: async (lane) => ({ jobs: [await aJobInReview(lane)] }),
+    runners: ({ owner }, { job }) => [
+      () => say(owner, 'approveJob', { job, body: { rating: 4 } }),
+      () => say(owner, 'requestChanges', { job, body: { reason: 'It still drips' } }),
+    ],
+    ends: [
+      [['ok', 'INVALID_TRANSITION'], 'completed'],
+      [['INVALID_TRANSITION', 'ok'], 'in_progress'],
+    ],
+    also: ({ credits }, [approved]) => expect(credits).toBe(approved === 'ok' ? 1 : 0),
+  },
   'work is approved or disputed': {
     given: async (lane) => ({ jobs: [await aJobInReview(lane)] }),
     runners: ({ owner }, { job }) => [
@@ -410,6 +487,14 @@ const RACES: Record<string, Race> = {
     ],
   },
 };
+
+async function givenAnAwardOverAnother(lane: Lane): Promise<{ jobs: string[] }> {
+  const job = await anOpenJob(lane);
+  const bidId = await aBid(lane.carl, job);
+  await aBid(lane.cora, job);
+  await must(lane.owner, 'awardJob', { job, body: { bidId } });
+  return { jobs: [job] };
+}
 
 async function givenOneBid(lane: Lane): Promise<{ jobs: string[]; bids: string[] }> {
   const job = await anOpenJob(lane);

@@ -138,6 +138,10 @@ function address({ op, job, bid, user }: Call): { method: string; path: string }
       return { method: 'DELETE', path: `/jobs/${job}` };
     case 'submitBid':
       return { method: 'POST', path: `/jobs/${job}/bids` };
+    case 'reviseBid':
+      return { method: 'PUT', path: `/jobs/${job}/bids/${bid}` };
+    case 'listRevisions':
+      return { method: 'GET', path: `/bids/${bid}/revisions` };
     case 'adjustTokens':
       return { method: 'POST', path: '/tokens/adjustments' };
     case 'suspendUser':
@@ -176,7 +180,7 @@ export const JOB = `id title description status category budgetMin budgetMax urg
 /** For a single job. On a page of 100, warnings would cost more than an operation may. */
 const ONE_JOB = `${JOB} warnings { code field message }`;
 export const BID = `id jobId contractorId status amount estimatedDurationDays message proposedStartDate
-  materialsIncluded paymentTerms guaranteedView holdId suspended
+  materialsIncluded paymentTerms guaranteedView holdId suspended version isOutdated
   createdAt updatedAt submittedAt`;
 export const EVENTS =
   'totalCount nodes { jobId sequence type actorId fromStatus toStatus occurredAt rating review fields ' +
@@ -243,6 +247,14 @@ function document(call: Call): Document {
         `mutation($id: ID!, $input: SubmitBidInput!) { submitBid(jobId: $id, input: $input) { bid { ${BID} } } }`,
         { id, input: body },
       );
+    case 'reviseBid':
+      return mutation(
+        `mutation($id: ID!, $version: Int, $input: ReviseBidInput) { reviseBid(id: $id, expectedVersion: $version, ` +
+          `input: $input) { bid { ${BID} } } }`,
+        { id: bid, version: version ?? null, input: body },
+      );
+    case 'listRevisions':
+      throw new Error('GraphQL lists the revisions as a field of the bid.');
     case 'viewBid':
     case 'shortlistBid':
     case 'rejectBid':

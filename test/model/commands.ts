@@ -158,6 +158,7 @@ function nextWithJob(market: Market, dice: Dice): Plan {
       return dice.weighted([
         [30, bid],
         [22, plan('awardJob', owner, one)],
+        [8, plan('reviseBid', one.by, one)],
         [6, plan('viewBid', owner, one)],
         [5, plan('shortlistBid', owner, one)],
         [8, plan('rejectBid', owner, one)],
@@ -169,22 +170,26 @@ function nextWithJob(market: Market, dice: Dice): Plan {
     }
     case 'awarded':
       return dice.weighted([
-        [76, plan('checkInJob', awardee)],
-        [16, edit],
+        [60, plan('checkInJob', awardee)],
+        [9, plan('declineAward', awardee)],
+        [9, plan('reopenJob', owner)],
+        [14, edit],
         [5, cancel],
         [3, complete],
       ]);
     case 'in_progress':
       return dice.weighted([
         [60, plan('submitJobForReview', awardee)],
+        [job.changeRequests > 0 ? 12 : 0, plan('disputeJob', owner)],
         [34, edit],
         [4, cancel],
         [2, complete],
       ]);
     case 'in_review':
       return dice.weighted([
-        [55, plan('disputeJob', owner)],
-        [33, plan('approveJob', owner)],
+        [40, plan('disputeJob', owner)],
+        [24, plan('approveJob', owner)],
+        [24, plan('requestChanges', owner)],
         [7, edit],
         [5, complete],
       ]);
@@ -239,6 +244,7 @@ const READS: readonly Op[] = [
   'readJob',
   'listJobs',
   'listBids',
+  'listRevisions',
   'ownBids',
   'listEvents',
   'readDispute',
@@ -251,6 +257,10 @@ function reading(market: Market, dice: Dice): Plan {
     op: dice.of(READS),
     by: dice.percent(6) ? null : dice.of(market.people),
     job: anyOf(market.jobs, dice),
+    bid: anyOf(
+      market.jobs.flatMap(({ bids }) => bids),
+      dice,
+    ),
     flawed: 12,
   };
 }
@@ -269,6 +279,8 @@ const EVERYTHING: readonly Op[] = [
   'shortlistBid',
   'rejectBid',
   'withdrawBid',
+  'reviseBid',
+  'reviseBid',
   'adjustTokens',
   'adjustTokens',
   'suspendUser',
@@ -288,7 +300,9 @@ const OF_OWNERS: readonly Op[] = [
   'updateJob',
   'deleteJob',
   'awardJob',
+  'reopenJob',
   'approveJob',
+  'requestChanges',
   'reviewJob',
   'disputeJob',
   'cancelJob',
@@ -305,7 +319,11 @@ function wild(market: Market, dice: Dice): Plan {
   const bid = anyOf(dice.percent(70) && job ? job.bids : market.jobs.flatMap(({ bids }) => bids), dice);
   const nobody = dice.percent(9);
   const ofBid =
-    op === 'withdrawBid' ? bid?.by : OF_OWNERS.includes(op) && op.endsWith('Bid') ? bid?.job.owner : undefined;
+    op === 'withdrawBid' || op === 'reviseBid'
+      ? bid?.by
+      : OF_OWNERS.includes(op) && op.endsWith('Bid')
+        ? bid?.job.owner
+        : undefined;
   const rightful =
     ofBid ??
     (OF_ADMINS.includes(op)
@@ -329,6 +347,7 @@ function anyOf<T>(choices: readonly T[], dice: Dice): T | undefined {
 }
 
 const BID_MOVES: readonly Op[] = ['viewBid', 'shortlistBid', 'rejectBid', 'withdrawBid'];
+const ON_BIDS: readonly Op[] = [...BID_MOVES, 'reviseBid', 'listRevisions'];
 const OF_USERS: readonly Op[] = ['suspendUser', 'restoreUser'];
 const WITHOUT_JOB: readonly Op[] = [
   ...OF_USERS,
@@ -355,7 +374,8 @@ const WITHOUT_BODY: readonly Op[] = [
 function sealed(market: Market, dice: Dice, plan: Plan, wanted: Api): Call {
   const { op, by, job, bid, to, flawed } = plan;
   // Calls that GraphQL can't express go through REST.
-  const api = op === 'ownBids' && by !== null && by.role !== 'contractor' ? 'rest' : wanted;
+  const isOnlyInRest = op === 'listRevisions' || (op === 'ownBids' && by !== null && by.role !== 'contractor');
+  const api = isOnlyInRest ? 'rest' : wanted;
   const isFlawed = dice.percent(flawed);
   const lost = dice.percent(5);
   const staleness = dice.below(100);
@@ -371,19 +391,20 @@ function sealed(market: Market, dice: Dice, plan: Plan, wanted: Api): Call {
   const jobId = target ?? (lost || !job ? dice.of([...IDS_OF_NOTHING.job, ...market.gone]) : job.id);
   // In a bid's address, the job may be wrong too.
   const home = bid && !dice.percent(5) ? bid.job.id : jobId;
+  const current = op === 'reviseBid' ? bid?.version : job?.version;
   const version =
-    WITHOUT_VERSION.includes(op) || !job || staleness < 60
+    WITHOUT_VERSION.includes(op) || current === undefined || staleness < 60
       ? undefined
       : staleness < 86
-        ? job.version
-        : Math.max(0, job.version - 1);
+        ? current
+        : Math.max(0, current - 1);
   return {
     op,
     by,
     api,
     body,
-    ...(!WITHOUT_JOB.includes(op) || op === 'readContractor' ? { job: BID_MOVES.includes(op) ? home : jobId } : {}),
-    ...(BID_MOVES.includes(op) && { bid: lost || !bid ? dice.of(IDS_OF_NOTHING.bid) : bid.id }),
+    ...(!WITHOUT_JOB.includes(op) || op === 'readContractor' ? { job: ON_BIDS.includes(op) ? home : jobId } : {}),
+    ...(ON_BIDS.includes(op) && { bid: lost || !bid ? dice.of(IDS_OF_NOTHING.bid) : bid.id }),
     ...(OF_USERS.includes(op) && { user: lost ? dice.of(IDS_OF_NOTHING.user) : (to ?? dice.of(market.people)).userId }),
     ...(version !== undefined && { version }),
   };
@@ -433,7 +454,26 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, api: Api
     case 'suspendUser':
       return { reason: say() };
     case 'awardJob':
-      return { bidId: bid?.id ?? `bid_${NOBODYS}` };
+      return {
+        bidId: bid?.id ?? `bid_${NOBODYS}`,
+        ...perhaps(
+          'expectedBidVersion',
+          () => (dice.percent(80) ? (bid?.version ?? 1) : dice.of([1, 2, 3])),
+          bid && bid.version > 1 ? 85 : 25,
+        ),
+      };
+    case 'requestChanges':
+      return { reason: say(), ...perhaps('items', () => dice.of([[], ['The tap'], ['The tap', 'The tiles']])) };
+    case 'reviseBid':
+      return {
+        ...(bid && api === 'rest' && dice.percent(15) && sentBackBid(bid, dice)),
+        ...perhaps('amount', () => dice.of([90, 100, 0.01, 2500.5, null]), 70),
+        ...perhaps('estimatedDurationDays', () => dice.of([1, 14, null]), 30),
+        ...perhaps('message', () => dice.of([...SAYINGS, '', null]), 30),
+        ...perhaps('proposedStartDate', () => dice.of(['2026-07-01', null]), 20),
+        ...perhaps('materialsIncluded', () => dice.of([true, false, null]), 20),
+        ...perhaps('paymentTerms', () => dice.of([...SAYINGS, null]), 20),
+      };
     case 'approveJob':
       return { ...perhaps('rating', () => 1 + dice.below(5), 70), ...perhaps('review', say) };
     case 'reviewJob':
@@ -470,6 +510,7 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, api: Api
         ...pageFor(dice, api),
       };
     case 'listEvents':
+    case 'listRevisions':
       return pageFor(dice, api);
     default: {
       const kinds = op in TRANSITION ? Object.entries(TRANSITION[op as Transition]) : [];
@@ -619,6 +660,27 @@ function sentBackWhole(job: Job, dice: Dice): Fields {
   };
 }
 
+/** The bid as its contractor would send it back. Sometimes a read-only field is made up. */
+function sentBackBid(bid: Bid, dice: Dice): Fields {
+  const forged = dice.percent(25)
+    ? { [dice.of(['status', 'contractorId', 'guaranteedView', 'holdId', 'suspended', 'createdAt'])]: 'forged' }
+    : {};
+  return {
+    ...bid.fields,
+    contractorId: bid.by.profileId,
+    status: bid.state,
+    guaranteedView: bid.guaranteed,
+    holdId: bid.holdId,
+    suspended: false,
+    isOutdated: dice.percent(50),
+    createdAt: bid.createdAt,
+    submittedAt: bid.createdAt,
+    updatedAt: '2020-01-01T00:00:00.000Z',
+    version: 77,
+    ...forged,
+  };
+}
+
 /** Makes one thing wrong with the shape, or several. */
 function broken(op: Op, sound: Fields, dice: Dice, api: Api): Fields {
   // A DELETE's body is ignored.
@@ -643,6 +705,7 @@ function badValue(field: string, dice: Dice): unknown {
   if (field === 'rating') return dice.of([0, 6, 4.5, 'five']);
   if (field === 'estimatedDurationDays') return dice.of([0, 1.5, 'ten']);
   if (field === 'materialsIncluded' || field === 'guaranteedView') return dice.of(['yes', 1]);
+  if (field === 'items') return dice.of([7, Array.from({ length: 21 }, () => 'One')]);
   if (field.endsWith('Id')) return dice.of(['', 'bid_1', `xyz_${NOBODYS}`, 7, null]);
   return dice.of(['   ', 'x'.repeat(10_001), 7, ['list'], 'nul\0', null]);
 }

@@ -79,12 +79,20 @@ function codesOfTransitions() {
 const EXPECTED: Readonly<Record<string, { codes: readonly string[]; from: readonly string[] }>> = {
   createJob: { codes: [...FIRST, 'VALIDATION_FAILED'], from: ['-'] },
   ...Object.fromEntries(
-    JOB_ACTION_KEYS.map((key) => [OPERATIONS_ON_JOBS[key].operation, { codes: CODES[key], from: statesAllowing(key) }]),
+    JOB_ACTION_KEYS.map((key) => [
+      OPERATIONS_ON_JOBS[key].operation,
+      { codes: CODES[key], from: [...new Set([...statesAllowing(key), ...statesAllowing(key, 'after changes')])] },
+    ]),
   ),
   viewBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending'] },
   shortlistBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending', 'bid viewed'] },
   rejectBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending', 'bid viewed', 'bid shortlisted'] },
   withdrawBid: { codes: [...OF_A_JOB, 'INVALID_TRANSITION'], from: ['bid pending', 'bid viewed', 'bid shortlisted'] },
+  reviseBid: {
+    codes: [...OF_A_JOB, 'STALE_VERSION', 'INVALID_TRANSITION', 'VALIDATION_FAILED'],
+    from: ['bid pending', 'bid viewed', 'bid shortlisted'],
+  },
+  listRevisions: { codes: [...OF_A_JOB, 'VALIDATION_FAILED'], from: ['bid pending'] },
   adjustTokens: { codes: [...FIRST, 'VALIDATION_FAILED', 'INSUFFICIENT_TOKENS'], from: ['-'] },
   suspendUser: { codes: [...OF_A_JOB, 'VALIDATION_FAILED'], from: ['-'] },
   restoreUser: { codes: OF_A_JOB, from: ['-'] },

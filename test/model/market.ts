@@ -3,7 +3,15 @@
  * types, so it can't repeat a mistake of the service. Numbers are also typed in again.
  */
 import type { JobState } from '../../src/market/rules/states.js';
-import { actionName, EDITABLE, isIn, JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing } from '../story/specified.js';
+import {
+  actionName,
+  EDITABLE,
+  isIn,
+  JOB_ACTION_KEYS,
+  NOT_EDITABLE_AFTER_CHANGES,
+  OPERATIONS_ON_JOBS,
+  statesAllowing,
+} from '../story/specified.js';
 import type { Transition } from '../story/specified.js';
 import * as shapes from './shapes.js';
 import type { Flaw } from './shapes.js';
@@ -24,6 +32,8 @@ export type Op =
   | 'reviewJob'
   | 'submitBid'
   | BidMove
+  | 'reviseBid'
+  | 'listRevisions'
   | 'adjustTokens'
   | 'suspendUser'
   | 'restoreUser'
@@ -62,7 +72,13 @@ export interface Bid {
   readonly job: Job;
   readonly by: Person;
   state: BidState;
-  readonly fields: Fields;
+  fields: Fields;
+  /** Rises with each revision. */
+  version: number;
+  /** The earlier offers, oldest first. */
+  readonly revisions: { readonly version: number; readonly fields: Fields }[];
+  /** The job's number of public edits at the time of the offer. */
+  editsSeen: number;
   readonly guaranteed: boolean;
   holdId: string | null;
   /** Undefined if nothing was staked. */
@@ -77,6 +93,8 @@ export interface Happening {
   readonly to: JobState | null;
   /** The texts that came with it. */
   readonly texts: Fields;
+  /** The contractor who lost the award. No other contractor knows why. */
+  readonly loser?: Person;
 }
 
 export interface Dispute {
@@ -106,6 +124,12 @@ export interface Job {
   changed: { readonly state: JobState; readonly at: string } | null;
   readonly bids: Bid[];
   awarded: Bid | null;
+  /** The bids that the last award rejected, with their states before it. */
+  passedOver: ReadonlyMap<Bid, BidState>;
+  changeRequests: number;
+  reopenings: number;
+  /** The number of edits that changed a field that contractors read. */
+  publicEdits: number;
   rating: number | null;
   review: string | null;
   /** The highest budget since publication, in cents. */
@@ -145,6 +169,7 @@ export type Answer =
   | { readonly is: 'user'; readonly person: Person; readonly isSuspended: boolean }
   | { readonly is: 'jobs'; readonly page: Page<Job> }
   | { readonly is: 'bids'; readonly page: Page<Bid> }
+  | { readonly is: 'revisions'; readonly page: Page<Bid['revisions'][number]> }
   | { readonly is: 'events'; readonly page: Page<SeenHappening> }
   | { readonly is: 'dispute'; readonly dispute: Dispute | null }
   | { readonly is: 'tokens'; readonly tokens: Tokens }
@@ -191,12 +216,16 @@ class Refused extends Error {
 const COST: Record<string, number> = { standard: 5, priority: 15, urgent: 30 };
 const RANK = ['standard', 'priority', 'urgent'];
 const STAKE = 5;
+const REVISIONS_MAX = 10;
+const CHANGE_REQUESTS_MAX = 3;
+const REOPENINGS_MAX = 2;
 const NEEDED = ['title', 'description', 'category', 'urgency', 'addressLine1', 'city', 'state'];
 const LIVE: readonly BidState[] = ['pending', 'viewed', 'shortlisted'];
 export const PRIVATE = ['addressLine1', 'addressLine2', 'zipCode', 'latitude', 'longitude'];
 
-function mayEdit(state: JobState, field: string): boolean {
+function mayEdit({ state, changeRequests }: Job, field: string): boolean {
   const editable = EDITABLE[state];
+  if (changeRequests > 0 && NOT_EDITABLE_AFTER_CHANGES.some((one) => one === field)) return false;
   return editable === 'all' || editable?.some((one) => one === field) === true;
 }
 
@@ -205,14 +234,18 @@ export function isLocated({ zipCode, city, state }: Fields): boolean {
   return zipCode === '78701' || zipCode === '10001' || (city === 'Austin' && state === 'TX');
 }
 
-/** Each transition's actor, source states, target state, and event name. */
+/** Each transition's actor, target state, and event name. */
 const TRANSITIONS = new Map(
   JOB_ACTION_KEYS.flatMap((key) => {
     const { operation, actor, to, event } = OPERATIONS_ON_JOBS[key];
     if (to === 'stays' || to === 'gone') return [];
-    return [[operation, { by: actor as keyof typeof ROLES, from: statesAllowing(key), to, event }]];
+    return [[operation, { key, by: actor as keyof typeof ROLES, to, event }]];
   }),
 );
+function mayStart(key: (typeof JOB_ACTION_KEYS)[number], { state, changeRequests }: Job): boolean {
+  return statesAllowing(key, changeRequests > 0 ? 'after changes' : 'before changes').includes(state);
+}
+
 export const TRANSITION_NAMES = [...TRANSITIONS.keys()];
 
 const ROLES = {
@@ -305,7 +338,11 @@ export class Market {
     const whole = this.readsAll(person, job);
     const hasBid = job.bids.some(({ by }) => by === person);
     return job.happenings
-      .map((happening, at) => ({ ...happening, sequence: at + 1, whole: whole || happening.bidder === person }))
+      .map((happening, at) => {
+        const { bidder, loser } = happening;
+        const readsLoss = person.role === 'admin' || person === job.owner || person === loser;
+        return { ...happening, sequence: at + 1, whole: loser ? readsLoss : whole || bidder === person };
+      })
       .filter(({ type, bidder, from, to }) => {
         if (bidder !== null) return bidder === person || (whole && person.role !== 'contractor');
         return whole || from !== to || (hasBid && type === 'job.updated');
@@ -350,7 +387,9 @@ export class Market {
         const row = TRANSITIONS.get(op as Transition)!;
         if (!this.isParty(person, job, row.by)) return refused('FORBIDDEN');
         if (op === 'acceptResolution' && job.dispute?.proposal?.by === person) return refused('FORBIDDEN');
-        if (!row.from.includes(job.state)) return refused('INVALID_TRANSITION');
+        if (!mayStart(row.key, job)) return refused('INVALID_TRANSITION');
+        if (op === 'requestChanges' && job.changeRequests >= CHANGE_REQUESTS_MAX) return refused('INVALID_TRANSITION');
+        if (op === 'reopenJob' && job.reopenings >= REOPENINGS_MAX) return refused('INVALID_TRANSITION');
         if (op === 'acceptResolution' && !job.dispute?.proposal) return refused('INVALID_TRANSITION');
         if (op === 'awardJob') return job.bids.some((bid) => this.mayBeAwarded(bid)) ? allowed : refused('UNKNOWN_BID');
         if (op !== 'publishJob') return allowed;
@@ -383,6 +422,10 @@ export class Market {
       case 'rejectBid':
       case 'withdrawBid':
         return this.moveBid(call, op);
+      case 'reviseBid':
+        return this.reviseBid(call);
+      case 'listRevisions':
+        return this.listRevisions(call);
       case 'adjustTokens':
         return this.adjust(call);
       case 'suspendUser':
@@ -475,6 +518,10 @@ export class Market {
       changed: null,
       bids: [],
       awarded: null,
+      passedOver: new Map(),
+      changeRequests: 0,
+      reopenings: 0,
+      publicEdits: 0,
       rating: null,
       review: null,
       highest: { budgetMin: null, budgetMax: null },
@@ -519,7 +566,7 @@ export class Market {
     const changed = Object.keys(patch)
       .filter((field) => patch[field] !== job.fields[field])
       .sort();
-    const blocked = changed.filter((field) => !mayEdit(job.state, field));
+    const blocked = changed.filter((field) => !mayEdit(job, field));
     if (blocked.length > 0) throw new Refused({ code: 'FIELD_NOT_EDITABLE', blocked });
 
     const after: Fields = { ...job.fields, ...patch };
@@ -540,6 +587,7 @@ export class Market {
     this.pay(person, charge);
     if (changed.length === 0) return { is: 'job', job };
     job.fields = after;
+    if (changed.some((field) => !PRIVATE.includes(field))) job.publicEdits += 1;
     job.mostPaid += charge;
     if (isIn('bidding', job.state)) {
       for (const budget of ['budgetMin', 'budgetMax'] as const)
@@ -584,13 +632,13 @@ export class Market {
     const row = TRANSITIONS.get(op)!;
     const person = this.admit(call, ROLES[row.by], shapes.TRANSITION[op]);
     const job = this.foundFor(call, person, row.by);
-    if (!row.from.includes(job.state)) throw invalidTransition(job.state);
+    if (!mayStart(row.key, job)) throw invalidTransition(job.state);
     const said = shapes.normal(call.body);
     const from = job.state;
-    const addEvent = (type: string, to: JobState, texts: Fields = said) =>
-      job.happenings.push({ type, bidder: null, from, to, texts });
-    const arrive = (texts?: Fields) => {
-      addEvent(row.event, row.to, texts);
+    const addEvent = (type: string, to: JobState, texts: Fields = said, more: Pick<Happening, 'loser'> = {}) =>
+      job.happenings.push({ type, bidder: null, from, to, texts, ...more });
+    const arrive = (texts?: Fields, more?: Pick<Happening, 'loser'>) => {
+      addEvent(row.event, row.to, texts, more);
       job.state = row.to;
       job.version += 1;
       if (isIn('end', row.to)) this.end(job);
@@ -611,13 +659,34 @@ export class Market {
       case 'awardJob': {
         const bid = job.bids.find((one) => one.id === said.bidId && this.mayBeAwarded(one));
         if (!bid) throw new Refused({ code: 'UNKNOWN_BID', fields: ['bidId'] });
+        const { expectedBidVersion } = said;
+        if (bid.version > 1 && expectedBidVersion === undefined)
+          throw new Refused({ code: 'VALIDATION_FAILED', fields: ['expectedBidVersion'] });
+        if (expectedBidVersion !== undefined && expectedBidVersion !== bid.version)
+          throw new Refused({ code: 'STALE_VERSION', details: { version: bid.version } });
         arrive({});
         bid.state = 'accepted';
         job.awarded = bid;
-        job.happenings.push({ type: 'bid.accepted', bidder: bid.by, from: null, to: null, texts: {} });
+        job.passedOver = new Map(job.bids.filter(({ state }) => LIVE.includes(state)).map((one) => [one, one.state]));
+        job.happenings.push(ofBid('bid.accepted', bid));
         this.rejectLive(job);
         break;
       }
+      case 'declineAward':
+        arrive(said, { loser: job.awarded!.by });
+        this.endAward(job, 'withdrawn');
+        break;
+      case 'reopenJob':
+        if (job.reopenings >= REOPENINGS_MAX) throw invalidTransition(job.state);
+        job.reopenings += 1;
+        arrive(said, { loser: job.awarded!.by });
+        this.endAward(job, 'rejected');
+        break;
+      case 'requestChanges':
+        if (job.changeRequests >= CHANGE_REQUESTS_MAX) throw invalidTransition(job.state);
+        job.changeRequests += 1;
+        arrive();
+        break;
       case 'checkInJob':
         job.completionBase = job.fields.desiredCompletionDate as string | null;
         arrive();
@@ -756,7 +825,20 @@ export class Market {
     for (const bid of job.bids.filter(({ state }) => LIVE.includes(state))) {
       bid.state = 'rejected';
       if (bid.hold === 'active') bid.hold = 'released';
-      job.happenings.push({ type: 'bid.rejected', bidder: bid.by, from: null, to: null, texts: {} });
+      job.happenings.push(ofBid('bid.rejected', bid));
+    }
+  }
+
+  /** Takes the award from its contractor. The bids that it rejected are as they were before, without their holds. */
+  private endAward(job: Job, to: 'withdrawn' | 'rejected'): void {
+    const bid = job.awarded!;
+    bid.state = to;
+    if (bid.hold === 'active') bid.hold = 'released';
+    job.awarded = null;
+    job.happenings.push(ofBid(`bid.${to}`, bid));
+    for (const [other, state] of job.passedOver) {
+      other.state = state;
+      job.happenings.push(ofBid('bid.restored', other));
     }
   }
 
@@ -777,27 +859,77 @@ export class Market {
       by: person,
       state: 'pending',
       fields,
+      version: 1,
+      revisions: [],
+      editsSeen: job.publicEdits,
       guaranteed,
       holdId: null,
       hold: guaranteed ? 'active' : undefined,
       createdAt: '',
     };
     job.bids.push(bid);
-    job.happenings.push({ type: 'bid.submitted', bidder: person, from: null, to: null, texts: {} });
+    job.happenings.push(ofBid('bid.submitted', bid));
     return { is: 'bid', bid, created: true };
   }
 
   private moveBid(call: Call, op: BidMove): Answer {
     const row = BID_MOVES[op];
     const person = this.admit(call, [row.by], shapes.NOTHING);
-    const bid = this.jobs.flatMap(({ bids }) => bids).find(({ id }) => id === call.bid);
-    if (!bid || (call.api === 'rest' && bid.job.id !== call.job)) throw new Refused({ code: 'NOT_FOUND' });
+    const bid = this.foundBid(call);
     if (person !== (row.by === 'homeowner' ? bid.job.owner : bid.by)) throw new Refused({ code: 'FORBIDDEN' });
     if (!row.from.includes(bid.state)) throw invalidTransition(bid.state);
     bid.state = row.to;
     if (!LIVE.includes(bid.state) && bid.hold === 'active') bid.hold = 'released';
-    bid.job.happenings.push({ type: row.event, bidder: bid.by, from: null, to: null, texts: {} });
+    bid.job.happenings.push(ofBid(row.event, bid));
     return { is: 'bid', bid };
+  }
+
+  private foundBid(call: Call): Bid {
+    const bid = this.jobs.flatMap(({ bids }) => bids).find(({ id }) => id === call.bid);
+    // Only in REST is a bid's job part of its address.
+    const isElsewhere = call.api === 'rest' && call.op !== 'listRevisions' && bid?.job.id !== call.job;
+    if (!bid || isElsewhere) throw new Refused({ code: 'NOT_FOUND' });
+    return bid;
+  }
+
+  private reviseBid(call: Call): Answer {
+    const shape = call.api === 'rest' ? shapes.REVISION_WITH_READ_ONLY : shapes.REVISION;
+    const person = this.admit(call, ['contractor'], shape);
+    const bid = this.foundBid(call);
+    if (person !== bid.by) throw new Refused({ code: 'FORBIDDEN' });
+    if (call.version !== undefined && call.version !== bid.version)
+      throw new Refused({ code: 'STALE_VERSION', details: { version: bid.version } });
+    if (!LIVE.includes(bid.state) || bid.revisions.length >= REVISIONS_MAX) throw invalidTransition(bid.state);
+    const { readOnly, patch } = shapes.partsOfRevision(call.body);
+    const current: Fields = {
+      contractorId: bid.by.profileId,
+      status: bid.state,
+      guaranteedView: bid.guaranteed,
+      holdId: bid.holdId,
+      suspended: false,
+      createdAt: bid.createdAt,
+      submittedAt: bid.createdAt,
+    };
+    const forged = Object.keys(readOnly)
+      .filter((name) => name in current && readOnly[name] !== current[name])
+      .sort();
+    if (forged.length > 0) throw new Refused({ code: 'VALIDATION_FAILED', fields: forged });
+    if (patch.amount === null) throw new Refused({ code: 'VALIDATION_FAILED', fields: ['amount'] });
+    if (Object.keys(patch).every((field) => patch[field] === bid.fields[field])) return { is: 'bid', bid };
+    bid.revisions.push({ version: bid.version, fields: bid.fields });
+    bid.fields = { ...bid.fields, ...patch };
+    bid.version += 1;
+    bid.editsSeen = bid.job.publicEdits;
+    bid.job.happenings.push(ofBid('bid.revised', bid));
+    return { is: 'bid', bid };
+  }
+
+  private listRevisions(call: Call): Answer {
+    const person = this.admit(call, ANYONE, shapes.PAGE);
+    const bid = this.foundBid(call);
+    if (person.role !== 'admin' && person !== bid.by && person !== bid.job.owner)
+      throw new Refused({ code: 'FORBIDDEN' });
+    return { is: 'revisions', page: paged(bid.revisions.toReversed(), call.body.page, call.body.perPage, 20) };
   }
 
   private adjust(call: Call): Answer {
@@ -966,6 +1098,15 @@ function isCredited({ happenings }: Job): boolean {
   return happenings.some(
     ({ type, texts }) => type === 'job.approved' || (type === 'job.completed' && texts.creditContractor === true),
   );
+}
+
+function ofBid(type: string, { by }: Bid): Happening {
+  return { type, bidder: by, from: null, to: null, texts: {} };
+}
+
+/** True if the owner has changed what contractors read since this offer was made. */
+export function isOutdated({ job, editsSeen }: Bid): boolean {
+  return job.publicEdits > editsSeen;
 }
 
 function invalidTransition(fromState: string): Refused {

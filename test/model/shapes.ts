@@ -66,6 +66,13 @@ const id = (prefix: string): Kind => ({
       : 'wrong value';
   },
 });
+const lines: Kind = {
+  required: false,
+  fits: (value) => {
+    if (!Array.isArray(value)) return 'wrong type';
+    return value.length > 20 ? 'wrong value' : 'yes';
+  },
+};
 const anything: Kind = { required: false, fits: () => 'yes' };
 
 const LINE = 200;
@@ -128,7 +135,8 @@ function shapeOf(key: JobTransitionKey): Shape {
   return {
     ...Object.fromEntries(required.map((name) => [name, text(NOTE, true)])),
     ...Object.fromEntries(others.map((name) => [name, text(NOTE)])),
-    ...(key === 'award' && { bidId: id('bid') }),
+    ...(key === 'award' && { bidId: id('bid'), expectedBidVersion: whole(1 - 2 ** 31) }),
+    ...(key === 'requestChanges' && { items: lines }),
     ...(key === 'approve' && { rating: whole(1, 5) }),
     ...(key === 'acceptResolution' && { proposalId: id('prp') }),
     ...(key === 'complete' && { creditContractor: flag }),
@@ -155,6 +163,25 @@ export const BID_FIELDS = [
   'materialsIncluded',
   'paymentTerms',
 ];
+
+const { guaranteedView: _, ...OFFER } = BID;
+export const REVISION: Shape = { ...OFFER, amount: { ...price, required: false } };
+const READ_ONLY_OF_BID = [
+  'contractorId',
+  'status',
+  'guaranteedView',
+  'holdId',
+  'suspended',
+  'version',
+  'isOutdated',
+  'createdAt',
+  'updatedAt',
+  'submittedAt',
+];
+export const REVISION_WITH_READ_ONLY: Shape = {
+  ...REVISION,
+  ...Object.fromEntries(READ_ONLY_OF_BID.map((name) => [name, anything])),
+};
 
 const amount: Kind = {
   required: true,
@@ -214,12 +241,15 @@ export function normal(body: Values): Values {
 }
 
 /** Splits an edit into read-only fields that are sent back, and changes, with null for each cleared field. */
-export function partsOfUpdate(body: Values): { readOnly: Values; patch: Values } {
+export const partsOfUpdate = (body: Values) => partsOf(body, READ_ONLY);
+export const partsOfRevision = (body: Values) => partsOf(body, READ_ONLY_OF_BID);
+
+function partsOf(body: Values, readOnly: readonly string[]): { readOnly: Values; patch: Values } {
   const entries = Object.entries(body);
   return {
-    readOnly: Object.fromEntries(entries.filter(([field]) => READ_ONLY.includes(field))),
+    readOnly: Object.fromEntries(entries.filter(([field]) => readOnly.includes(field))),
     patch: Object.fromEntries(
-      entries.filter(([field]) => !READ_ONLY.includes(field)).map(([field, value]) => [field, read(value)]),
+      entries.filter(([field]) => !readOnly.includes(field)).map(([field, value]) => [field, read(value)]),
     ),
   };
 }

@@ -10,6 +10,7 @@ import { callFrom, describeCall, type Step } from './commands.js';
 import { BID, CONTRACTOR, DISPUTE, EVENTS, JOB, lowered, openApis, type Apis, type Heard } from './apis.js';
 import {
   isLocated,
+  isOutdated,
   Market,
   PRIVATE,
   ratingAverage,
@@ -129,8 +130,9 @@ async function reset(app: TestApp, balances: ReadonlyMap<Person, number>): Promi
   await app.sql.begin((tx) =>
     tx.unsafe(`
     set local session_replication_role = replica;
-    delete from reviews; delete from events; delete from holds; delete from bids; delete from job_search;
-    delete from open_job_search; delete from jobs; delete from token_transfers; delete from admin_actions;
+    delete from reviews; delete from events; delete from holds; delete from bid_revisions; delete from bids;
+    delete from job_search; delete from open_job_search; delete from jobs; delete from token_transfers;
+    delete from admin_actions;
     update users set suspended_at = null where suspended_at is not null;
     update contractors set completed_jobs = 0, rating_sum = 0, rating_count = 0 where completed_jobs > 0;
     insert into token_transfers (id, from_account, to_account, amount, reason, user_id) values ${transfers.join(', ')};
@@ -195,6 +197,9 @@ function checkAnswer(call: Call, market: Market, expected: Answer, heard: Heard)
       samePage(call, expected.page, data);
       for (const [at, bid] of expected.page.rows.entries()) sameBid(market, bid, data.data[at]);
       return;
+    case 'revisions':
+      samePage(call, expected.page, data);
+      return sameRevisions(expected.page.rows, data.data);
     case 'events':
       samePage(call, expected.page, data);
       return sameEvents(expected.page.rows, data.data);
@@ -293,6 +298,8 @@ function sameBid(market: Market, bid: Bid, { createdAt, updatedAt, submittedAt, 
     guaranteedView: bid.guaranteed,
     holdId: bid.holdId,
     suspended: market.suspended.has(bid.by),
+    version: bid.version,
+    isOutdated: isOutdated(bid),
   });
   same(
     'the moments of the bid',
@@ -301,9 +308,22 @@ function sameBid(market: Market, bid: Bid, { createdAt, updatedAt, submittedAt, 
   );
 }
 
+function sameRevisions(expected: readonly Bid['revisions'][number][], data: Json[]): void {
+  same(
+    'the earlier offers',
+    data.map(({ replacedAt: _, ...offer }) => offer),
+    expected.map(({ version, fields }) => ({ version, ...fields })),
+  );
+  same(
+    'the times of the earlier offers',
+    data.every(({ replacedAt }) => MOMENT.test(replacedAt)),
+    true,
+  );
+}
+
 function samePage(
   call: Call,
-  { rows, total, page, perPage }: Extract<Answer, { is: 'jobs' | 'bids' | 'events' }>['page'],
+  { rows, total, page, perPage }: Extract<Answer, { is: 'jobs' | 'bids' | 'revisions' | 'events' }>['page'],
   data: Json,
 ): void {
   same('how many', data.data.length, rows.length);
@@ -432,6 +452,10 @@ const EVERYTHING = `query($hidden: ID!, $anyHidden: Boolean!, $isAdmin: Boolean!
   adminActions(first: $acts) @include(if: $isAdmin) { nodes { action adminId userId jobId reason } }
 }`;
 
+const REVISIONS = `query($id: ID!, $first: Int!) { node(id: $id) { ... on Bid { revisions(first: $first) {
+  totalCount nodes { version amount estimatedDurationDays message proposedStartDate materialsIncluded paymentTerms
+    replacedAt } } } } }`;
+
 /** Read separately, a few jobs at a time. Together they might cost more than an operation may. */
 const TIMELINES = `query($jobs: Int!, $events: Int!, $after: String) {
   jobs(first: $jobs, after: $after) { nodes { timeline(first: $events) { ${EVENTS} } }
@@ -494,6 +518,11 @@ async function checkAll(apis: Apis, market: Market, person: Person, token: strin
   );
   same(`how many jobs ${person.name} sees`, data.jobs.totalCount, jobs.length);
   for (const [at, job] of jobs.entries()) sameWholeJob(market, person, job, data.jobs.nodes[at]);
+  for (const bid of jobs.flatMap((job) => market.visibleBids(person, job)).filter(({ version }) => version > 1)) {
+    const { data: read } = await apis.graphql(REVISIONS, { id: bid.id, first: bid.revisions.length + 1 }, token);
+    sameRevisions(bid.revisions.toReversed(), read.node.revisions.nodes);
+    same('how many earlier offers', read.node.revisions.totalCount, bid.revisions.length);
+  }
   for (const [at, contractor] of contractors.entries())
     sameRecord(contractor, market.recordOf(contractor), [data.a, data.b, data.c][at]);
   if (person.role !== 'admin') return;

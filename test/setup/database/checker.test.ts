@@ -13,8 +13,8 @@ let app: TestApp;
 const ids: Record<string, string> = {};
 
 /**
- * A draft, an open job with a guaranteed bid and a withdrawn one, an awarded job, and a cancelled job that was
- * refunded.
+ * A draft, an open job with a guaranteed bid and a withdrawn one, an awarded job, a cancelled job that was refunded,
+ * and a reopened job with a restored bid that was revised.
  */
 beforeAll(async () => {
   app = await openTestApp();
@@ -51,6 +51,15 @@ beforeAll(async () => {
   ids.accepted = await call(carl.token, `/${ids.awarded}/bids`, { amount: 5 });
   ids.rejected = await call(cora.token, `/${ids.awarded}/bids`, { amount: 5, guaranteed_view: true });
   await call(hanna.token, `/${ids.awarded}/award`, { bid_id: ids.accepted });
+  ids.reopened = await opened();
+  ids.lost = await call(carl.token, `/${ids.reopened}/bids`, { amount: 5 });
+  ids.restored = await call(cora.token, `/${ids.reopened}/bids`, { amount: 5, guaranteed_view: true });
+  await call(hanna.token, `/${ids.reopened}/bids/${ids.restored}/view`);
+  await call(hanna.token, `/${ids.reopened}/award`, { bid_id: ids.lost });
+  await call(hanna.token, `/${ids.reopened}/reopen`);
+  const url = `/v1/jobs/${ids.reopened}/bids/${ids.restored}`;
+  const { status } = await app.rest('PUT', url, { token: cora.token, body: { amount: 4 } });
+  if (status !== 200) throw new Error('The bid could not be revised.');
   ids.cancelled = await opened();
   await call(hanna.token, `/${ids.cancelled}/cancel`);
   Object.assign(ids, {
@@ -108,13 +117,59 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
   ],
   [
     'a hold of a rejected bid that is active',
-    'a hold is active exactly while its bid is live, or accepted on a job that goes on',
+    'a hold is active exactly while its bid is live or accepted on a job that goes on, and was never restored',
     (tx) => tx`update holds set status = 'active', released_at = null where bid_id = ${ids.rejected!}`,
   ],
   [
     'a hold of a live bid that was released',
-    'a hold is active exactly while its bid is live, or accepted on a job that goes on',
+    'a hold is active exactly while its bid is live or accepted on a job that goes on, and was never restored',
     (tx) => tx`update holds set status = 'released', released_at = now() where bid_id = ${ids.guaranteed!}`,
+  ],
+  [
+    'a hold of a restored bid that is active again',
+    'a hold is active exactly while its bid is live or accepted on a job that goes on, and was never restored',
+    (tx) => tx`update holds set status = 'active', released_at = null where bid_id = ${ids.restored!}`,
+  ],
+  [
+    'a restored bid that is not as it was',
+    'a bid was restored to what it was before the award, which somebody else lost',
+    (tx) => tx`update events set data = data || '{"status": "shortlisted"}' where type = 'bid.restored'`,
+  ],
+  [
+    'a bid that was restored although no award was lost',
+    'a bid was restored to what it was before the award, which somebody else lost',
+    (tx) => tx`update events set type = 'job.updated' where type = 'job.reopened'`,
+  ],
+  [
+    'an earlier offer that was lost',
+    'an earlier offer is kept for each revision of a bid, and there are at most ten',
+    (tx) => tx`delete from bid_revisions where bid_id = ${ids.restored!}`,
+  ],
+  [
+    'a revision without an event',
+    'an earlier offer is kept for each revision of a bid, and there are at most ten',
+    (tx) => tx`delete from events where type = 'bid.revised'`,
+  ],
+  [
+    'an offer that answers an edit nobody made',
+    'an offer is no newer than the last public edit of its job',
+    (tx) => tx`update bids set job_public_edit_count = 1 where id = ${ids.guaranteed!}`,
+  ],
+  [
+    'a reopening that was not counted',
+    'a job counts how often it was reopened and sent back for changes',
+    (tx) => tx`update jobs set reopening_count = 0 where id = ${ids.reopened!}`,
+  ],
+  [
+    'a request for changes that nobody made',
+    'a job counts how often it was reopened and sent back for changes',
+    (tx) => tx`update jobs set change_request_count = 1 where id = ${ids.awarded!}`,
+  ],
+  [
+    'a dispute about work in progress without requested changes',
+    'work in progress is disputed only after requested changes, and cancelled only without them',
+    (tx) => tx`update events set type = 'job.disputed', from_status = 'in_progress'
+      where job_id = ${ids.cancelled!} and type = 'job.cancelled'`,
   ],
   [
     'two accepted bids',

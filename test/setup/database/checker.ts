@@ -49,11 +49,12 @@ const PROMISES: Readonly<Record<string, string>> = {
     from holds h left join bids b on b.id = h.bid_id left join contractors c on c.id = b.contractor_id
     where b.id is null or b.job_id <> h.job_id or c.user_id <> h.user_id`,
 
-  'a hold is active exactly while its bid is live, or accepted on a job that goes on': `
+  'a hold is active exactly while its bid is live or accepted on a job that goes on, and was never restored': `
     select h.id as who, concat(h.status, ', bid ', b.status, ', job ', j.status) as how
     from holds h join bids b on b.id = h.bid_id join jobs j on j.id = h.job_id
     where (h.status = 'active') <> (j.status not in ${listed(statesIn('end'))} and b.status in ('pending', 'viewed',
-      'shortlisted', 'accepted'))`,
+      'shortlisted', 'accepted') and not exists (select 1 from events e where e.job_id = h.job_id
+        and e.type = 'bid.restored' and e.data->>'bidId' = h.bid_id))`,
 
   'a job has at most one accepted bid': `
     select job_id as who, concat(count(*), ' accepted') as how from bids where status = 'accepted'
@@ -120,7 +121,8 @@ const PROMISES: Readonly<Record<string, string>> = {
     where type like 'job.%' and not exists (select 1 from legal l where l.type = e.type
       and l.from_status is not distinct from e.from_status::text and l.to_status is not distinct from e.to_status::text)
       or type not like 'job.%' and (type not in ('bid.submitted', 'bid.viewed', 'bid.shortlisted', 'bid.accepted',
-        'bid.rejected', 'bid.withdrawn') or from_status is not null or to_status is not null or bidder_id is null)`,
+        'bid.rejected', 'bid.withdrawn', 'bid.revised', 'bid.restored') or from_status is not null
+        or to_status is not null or bidder_id is null)`,
 
   'each step of a job begins where the last one ended': `
     select job_id as who, concat(sequence, ' ', type, ' from ', from_status, ' after ', before) as how
@@ -149,10 +151,55 @@ const PROMISES: Readonly<Record<string, string>> = {
   'a bid is where its last event left it': `
     select b.id as who, concat(b.status, ', last ', e.type) as how
     from bids b left join (
-      select distinct on (job_id, data->>'bidId') job_id, data->>'bidId' as bid_id, type from events
-        where type like 'bid.%' order by job_id, data->>'bidId', sequence desc) e
+      select distinct on (job_id, data->>'bidId') job_id, data->>'bidId' as bid_id, type, case type
+        when 'bid.submitted' then 'pending' when 'bid.restored' then data->>'status' else substr(type, 5) end as status
+      from events where type like 'bid.%' and type <> 'bid.revised' order by job_id, data->>'bidId', sequence desc) e
       on e.job_id = b.job_id and e.bid_id = b.id
-    where e.type is distinct from case b.status when 'pending' then 'bid.submitted' else concat('bid.', b.status) end`,
+    where e.status is distinct from b.status::text`,
+
+  'a bid was restored to what it was before the award, which somebody else lost': `
+    select e.job_id as who, concat(e.sequence, ' to ', e.data->>'status', ', was ', seen.word) as how
+    from events e left join lateral (select substr(s.type, 5) as word from events s where s.job_id = e.job_id
+      and s.sequence < e.sequence and s.data->>'bidId' = e.data->>'bidId' and s.type in ('bid.viewed',
+        'bid.shortlisted') order by s.sequence desc limit 1) seen on true
+    where e.type = 'bid.restored' and (e.data->>'status' is distinct from coalesce(seen.word, 'pending')
+      or not exists (select 1 from events a where a.job_id = e.job_id and a.sequence < e.sequence
+        and a.type in ('job.award_declined', 'job.reopened') and a.data->>'contractorId' <> e.bidder_id))`,
+
+  'an earlier offer is kept for each revision of a bid, and there are at most ten': `
+    select b.id as who, concat('version ', b.version, ', kept ', r.kept, ' from ', r.first, ' to ', r.last, ', events ',
+      e.revisions) as how
+    from bids b
+    left join (select bid_id, count(*) as kept, min(version) as first, max(version) as last from bid_revisions
+      group by bid_id) r on r.bid_id = b.id
+    left join (select data->>'bidId' as bid_id, count(*) as revisions from events where type = 'bid.revised'
+      group by data->>'bidId') e on e.bid_id = b.id
+    where b.version > 11 or b.version - 1 <> coalesce(r.kept, 0) or b.version - 1 <> coalesce(e.revisions, 0)
+      or r.first <> 1 or r.last <> b.version - 1`,
+
+  'an offer is no newer than the last public edit of its job': `
+    select j.id as who, concat('counts ', j.public_edit_count, ', events ', n.edits, ', offer ', b.newest) as how
+    from jobs j left join (select job_id, max(job_public_edit_count) as newest from bids group by job_id) b
+      on b.job_id = j.id
+    left join (select job_id, count(*) as edits from events where type = 'job.updated' and exists (select 1
+      from jsonb_array_elements_text(data->'fields') field where field not in ('addressLine1', 'addressLine2',
+        'zipCode')) group by job_id) n on n.job_id = j.id
+    where j.public_edit_count > coalesce(n.edits, 0) or b.newest > j.public_edit_count`,
+
+  'a job counts how often it was reopened and sent back for changes': `
+    select j.id as who, concat('reopened ', j.reopening_count, '/', e.reopenings, ', changes ', j.change_request_count,
+      '/', e.changes) as how
+    from jobs j left join (select job_id, count(*) filter (where type = 'job.reopened') as reopenings,
+      count(*) filter (where type = 'job.changes_requested') as changes from events group by job_id) e
+      on e.job_id = j.id
+    where j.reopening_count > 2 or j.change_request_count > 3 or j.reopening_count <> coalesce(e.reopenings, 0)
+      or j.change_request_count <> coalesce(e.changes, 0)`,
+
+  'work in progress is disputed only after requested changes, and cancelled only without them': `
+    select e.job_id as who, concat(e.sequence, ' ', e.type) as how from events e
+    where e.from_status = 'in_progress' and e.type in ('job.disputed', 'job.cancelled')
+      and (e.type = 'job.disputed') <> exists (select 1 from events c where c.job_id = e.job_id
+        and c.type = 'job.changes_requested' and c.sequence < e.sequence)`,
 
   'a version counts the changes of its job': `
     select j.id as who, concat('version ', j.version, ', changes ', e.changes) as how
