@@ -1,6 +1,6 @@
 /** A user's available actions and job counts, through both APIs. They are identical and correct. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BID_TRANSITIONS, type BidTransitionKey } from '../../../../src/market/rules/bids.js';
+import { BID_ACTIONS } from '../../../../src/market/rules/bids.js';
 import { JOB_STATES } from '../../../../src/market/rules/states.js';
 import { newId } from '../../../../src/market/store/new-id.js';
 import { callRest, snake } from '../../../story/calls.js';
@@ -42,7 +42,7 @@ test('the actions on every job are the same in both APIs, for everyone', async (
 });
 
 test('the actions on a bid say what each call would get', async () => {
-  const keys = Object.keys(BID_TRANSITIONS) as BidTransitionKey[];
+  const keys = Object.keys(BID_ACTIONS) as (keyof typeof BID_ACTIONS)[];
   for (const state of ['open', 'awarded', 'cancelled'] as const) {
     const job = await givenJob(app, state, people);
     for (const who of ['owner', 'bidder', 'admin'] as const) {
@@ -56,9 +56,10 @@ test('the actions on a bid say what each call would get', async () => {
       expect(body.data).toEqual(data.node.availableActions.map(asRest));
       const copies = await copiesOf(app, job, keys.length);
       for (const [at, key] of keys.entries()) {
-        const said = body.data.find(({ action }: Json) => action === BID_TRANSITIONS[key].action.toLowerCase());
+        const said = body.data.find(({ action }: Json) => action === BID_ACTIONS[key].action.toLowerCase());
         const copy = copies[at]!;
-        const asked = { by: people[who], job: copy.id, bid: copy.bids.bidder! };
+        const offer = key === 'revise' ? { body: { amount: 1 } } : {};
+        const asked = { by: people[who], job: copy.id, bid: copy.bids.bidder!, ...offer };
         const { status, body: got } = await callRest(app, key, asked);
         const expected = status < 300 ? [true, null] : [false, got.details.code];
         const call = `${key} by the ${who} on a job that is ${state}`;

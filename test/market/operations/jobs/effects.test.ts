@@ -37,7 +37,9 @@ interface Seen {
   accepted: number;
   live: number;
   rejected: number;
+  withdrawn: number;
   activeHolds: number;
+  changeRequests: number;
   completedJobs: number;
   ratings: number;
   rating: number | null;
@@ -56,6 +58,8 @@ async function look(id: string): Promise<Seen> {
       (select count(*)::int from bids b where b.job_id = j.id and b.status in ('pending', 'viewed',
         'shortlisted')) as live,
       (select count(*)::int from bids b where b.job_id = j.id and b.status = 'rejected') as rejected,
+      (select count(*)::int from bids b where b.job_id = j.id and b.status = 'withdrawn') as withdrawn,
+      j.change_request_count as "changeRequests",
       (select count(*)::int from holds h where h.job_id = j.id and h.status = 'active') as "activeHolds",
       c.completed_jobs as "completedJobs", c.rating_count as ratings, j.rating, j.review,
       (select type from events e where e.job_id = j.id order by sequence desc limit 1) as last
@@ -64,6 +68,8 @@ async function look(id: string): Promise<Seen> {
   return { ...row, dispute: read.status === 200 ? (read.body as Json) : null };
 }
 
+const lostAward = (before: Seen, after: Seen) =>
+  before.awarded !== null && after.awarded === null && before.accepted === 1 && after.accepted === 0;
 const isCredited = (before: Seen, after: Seen) => after.completedJobs === before.completedJobs + 1;
 
 /** How each effect shows in the values before and after the transition. */
@@ -79,7 +85,12 @@ const SIGNS: Readonly<Record<Effect, ((before: Seen, after: Seen) => boolean) | 
     after.rejected === before.rejected + before.live - 1 &&
     before.live > 1,
   rejectLiveBids: (before, after) => after.rejected === before.rejected + before.live && before.live > 0,
-  releaseHolds: (before, after) => before.activeHolds > 0 && after.activeHolds === 0,
+  withdrawAwardedBid: (before, after) => lostAward(before, after) && after.withdrawn === before.withdrawn + 1,
+  rejectAwardedBid: (before, after) => lostAward(before, after) && after.withdrawn === before.withdrawn,
+  restoreBids: (before, after) => before.live === 0 && after.live === 1,
+  countChangeRequest: (before, after) => after.changeRequests === before.changeRequests + 1,
+  // The end of an award also releases the hold of the bid that was awarded.
+  releaseHolds: (before, after) => before.activeHolds > 0 && after.activeHolds === 0 && !lostAward(before, after),
   creditContractor: (before, after) => isCredited(before, after) && after.last !== 'job.completed',
   creditOnRequest: (before, after) => isCredited(before, after) && after.last === 'job.completed',
   addRating: (before, after) => after.ratings === before.ratings + 1,

@@ -1,0 +1,134 @@
+/**
+ * Why an award fell through is for Olive, Ada, and the contractor who lost it. Neither the next awardee nor another
+ * bidder reads it, over REST, GraphQL, streams, or webhooks.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
+import { award, must } from '../../../story/awards.js';
+import { contractor, type Person } from '../../../story/cast.js';
+import { gather, givenJob, type GivenJob, type People } from '../../../story/journey.js';
+import { allNumbered } from '../../../platform/live/positions.js';
+import { connectAs, JOB_EVENTS, stopAll } from '../../../platform/graphql/streams/clients.js';
+import { openReceiver, type Receiver } from '../../webhooks/receiver.js';
+
+const SECRET = 'Her prices are a joke, and her dog bites.';
+
+let app: TestApp;
+let people: People;
+beforeAll(async () => {
+  app = await openTestApp({ WEBHOOKS_ALLOW_PRIVATE: 'on' });
+  people = await gather(app);
+});
+afterEach(stopAll);
+afterAll(() => app.close());
+
+const MOVES = [
+  ['declineAward', 'job.award_declined', 'awardee'],
+  ['reopen', 'job.reopened', 'owner'],
+] as const;
+
+/** Ben is awarded the job that Ava lost. Stella has bid, too. */
+async function lost(key: (typeof MOVES)[number][0], by: (typeof MOVES)[number][2]): Promise<GivenJob> {
+  const job = await givenJob(app, 'open', people);
+  await must(app, 'submitBid', people.stranger, job, undefined, { amount: 5 });
+  await award(app, people, job, job.bids.awardee!);
+  await must(app, key, people[by], job, undefined, { reason: SECRET });
+  await award(app, people, job, job.bids.bidder!);
+  return job;
+}
+
+async function lastPosition(): Promise<string> {
+  await allNumbered(app);
+  const [row] = await app.sql`select coalesce(max(position), 0) as last from events`;
+  return String(row?.last);
+}
+
+const KNOW = ['owner', 'awardee', 'admin'] as const;
+const DO_NOT_KNOW = ['bidder', 'stranger'] as const;
+
+describe.each(MOVES)('after %s, the reason', (key, type, by) => {
+  test('is in the timelines of those who know, and of nobody else', async () => {
+    const job = await lost(key, by);
+    const query = `query($id: ID!) { job(id: $id) { timeline(first: 50) { nodes { type data } } } }`;
+    for (const who of [...KNOW, ...DO_NOT_KNOW]) {
+      const { token } = people[who];
+      const rest = await app.rest('GET', `/v1/jobs/${job.id}/events?per_page=50`, { token });
+      const graphql = await app.graphql(query, { token, variables: { id: job.id } });
+      const knows = KNOW.some((one) => one === who);
+      for (const text of [JSON.stringify(rest.body), JSON.stringify(graphql.data)])
+        expect([who, text.includes(SECRET)]).toEqual([who, knows]);
+      const shown = rest.body.data.find((event: Json) => event.type === type);
+      const whole = { reason: SECRET, contractor_id: people.awardee.profileId };
+      expect([who, shown.data]).toEqual([who, knows ? whole : {}]);
+      const own = await app.rest('GET', '/v1/events?per_page=100', { token });
+      if (!knows) expect(JSON.stringify(own.body)).not.toContain(SECRET);
+    }
+  });
+
+  test('is never shown to Ben when he is the awardee and works on the job', async () => {
+    const job = await lost(key, by);
+    await must(app, 'checkIn', people.bidder, job);
+    const { body } = await app.rest('GET', `/v1/jobs/${job.id}/events?per_page=50`, { token: people.bidder.token });
+    expect(JSON.stringify(body)).not.toContain(SECRET);
+    expect(body.data.map((event: Json) => event.type)).toContain(type);
+  });
+
+  test('is streamed to those who know, and to nobody else', async () => {
+    const after = await lastPosition();
+    const job = await lost(key, by);
+    for (const who of [...KNOW, ...DO_NOT_KNOW]) {
+      const { subscribe, client } = connectAs(app.url, people[who]);
+      const heard = subscribe(JOB_EVENTS, { job: job.id, after });
+      const types = () => heard.events.map((event) => event.type);
+      while (types().filter((one) => one === 'JOB_AWARDED').length < 2) await heard.count(heard.events.length + 1);
+      const knows = KNOW.some((one) => one === who);
+      expect([who, JSON.stringify(heard.events).includes(SECRET)]).toEqual([who, knows]);
+      heard.stop();
+      await client.dispose();
+    }
+  });
+});
+
+describe('webhooks', () => {
+  const receivers: Receiver[] = [];
+  afterEach(async () => {
+    for (const receiver of receivers.splice(0)) await receiver.close();
+  });
+
+  async function hookOf({ token }: Person): Promise<Receiver> {
+    const receiver = await openReceiver();
+    receivers.push(receiver);
+    const body = { url: receiver.url, event_types: [] };
+    expect((await app.rest('POST', '/v1/webhooks', { token, body })).status).toBe(201);
+    return receiver;
+  }
+
+  test('tell Olive and Ava why Olive reopened the job, and tell Ben only that she did', async () => {
+    const ava = await contractor(app, 'Ava');
+    const ben = await contractor(app, 'Ben');
+    const cast = { ...people, awardee: ava, bidder: ben };
+    const hooks = { owner: await hookOf(people.owner), ava: await hookOf(ava), ben: await hookOf(ben) };
+    const job = await givenJob(app, 'awarded', cast);
+    await must(app, 'reopen', people.owner, job, undefined, { reason: SECRET });
+    await award(app, cast, job, job.bids.bidder!);
+    const told = async (receiver: Receiver) => {
+      const isReopening = ({ body }: { body: Json }) => body.type === 'job.reopened' && body.data.job_id === job.id;
+      const all = await receiver.until((received) => received.some(isReopening));
+      return all.find(isReopening)!.body.data.data;
+    };
+    const whole = { reason: SECRET, contractor_id: ava.profileId };
+    expect(await told(hooks.owner)).toEqual(whole);
+    expect(await told(hooks.ava)).toEqual(whole);
+    expect(await told(hooks.ben)).toEqual({});
+    expect(JSON.stringify(hooks.ben.received)).not.toContain(SECRET);
+  });
+});
+
+test('what Olive wants changed is never shown to Ben, who lost', async () => {
+  const job = await givenJob(app, 'in_review', people);
+  await must(app, 'requestChanges', people.owner, job, undefined, { reason: SECRET, items: [SECRET] });
+  const read = async ({ token }: Person) =>
+    JSON.stringify((await app.rest('GET', `/v1/jobs/${job.id}/events?per_page=50`, { token })).body);
+  for (const who of KNOW) expect(await read(people[who])).toContain(SECRET);
+  expect(await read(people.bidder)).not.toContain(SECRET);
+});
