@@ -51,6 +51,13 @@ const approvedLongAgo = async (people: People) => {
   return job;
 };
 
+/** The bidder's bid is restored, so it can be awarded. */
+const fallenThrough = async (people: People) => {
+  const { bids, ...job } = await givenJob(app, 'open', people, { through: 'awarded' });
+  return { ...job, bids: { ...bids, awardee: bids.bidder } };
+};
+const sentBack = (people: People) => givenJob(app, 'in_progress', people, { through: 'in_review' });
+
 const SCENES: readonly Scene[] = [
   ['a draft', 'owner', 'cancel', ['publishJob', 'updateJob', 'deleteJob'], inState('draft')],
   ['a draft with gaps', 'owner', 'cancel', ['updateJob', 'deleteJob'], draft({ category: null })],
@@ -58,9 +65,13 @@ const SCENES: readonly Scene[] = [
   ['an open job', 'owner', 'publish', ['awardJob', 'cancelJob', 'updateJob'], inState('open')],
   ['an open job whose bids are withdrawn', 'owner', 'delete', ['cancelJob', 'updateJob'], withoutLiveBids],
   ['an open job, with a disputed address', 'owner', 'delete', ['cancelJob', 'updateJob'], withPendingUndo],
-  ['an awarded job', 'awardee', 'submitForReview', ['checkInJob'], inState('awarded')],
+  ['an awarded job', 'awardee', 'submitForReview', ['declineAward', 'checkInJob'], inState('awarded')],
+  ['an awarded job', 'owner', 'approve', ['reopenJob', 'cancelJob', 'updateJob'], inState('awarded')],
+  ['an award that fell through', 'owner', 'publish', ['awardJob', 'cancelJob', 'updateJob'], fallenThrough],
+  ['work in progress', 'owner', 'dispute', ['cancelJob', 'updateJob'], inState('in_progress')],
+  ['work that was sent back', 'awardee', 'fileAppeal', ['submitJobForReview'], sentBack],
   ['an awarded job', 'bidder', 'submitBid', [], inState('awarded')],
-  ['work in review', 'owner', 'cancel', ['approveJob', 'disputeJob'], inState('in_review')],
+  ['work in review', 'owner', 'cancel', ['approveJob', 'requestChanges', 'disputeJob'], inState('in_review')],
   ['a dispute', 'owner', 'approve', ['escalateJob', 'resolveDispute'], inState('disputed')],
   ['a proposal', 'owner', 'approve', ['escalateJob', 'resolveDispute', 'acceptResolution'], withProposal],
   ['their own proposal', 'awardee', 'checkIn', ['escalateJob', 'resolveDispute'], withProposal],

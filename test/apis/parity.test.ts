@@ -751,7 +751,7 @@ describe('a call to award or bid fails through both APIs', () => {
   });
 });
 
-describe('a bid never returns to an earlier state', () => {
+describe('no call about a bid takes it back to an earlier state', () => {
   const STEPS = [
     ['view', 'open, the bid was viewed', 'owner'],
     ['view', 'open, the bid was shortlisted', 'owner'],

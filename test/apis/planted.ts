@@ -104,7 +104,7 @@ export async function plantScene(
 
   const job = await givenJob(app, state, people, {
     ...journey,
-    say: (what) => (what === 'review of approve' ? text(what, ...close, 'bidder') : text(what, ...close)),
+    say: (what) => text(what, ...close, ...(ALSO_READ_BY[what] ?? [])),
     fields: {
       title: text('title', 'owner', 'admin', ...onlookers),
       description: text('description', 'owner', 'admin', ...onlookers),
@@ -128,6 +128,12 @@ export async function plantScene(
       },
     }),
   });
+  if (name === 'open') {
+    // The earlier terms can be read only among the earlier offers.
+    const terms = text('later terms of the other bid', 'owner', 'admin', 'bidder');
+    const { bidder: bid } = job.bids;
+    await callRest(app, 'revise', { by: people.bidder, job: job.id, bid: bid!, body: { payment_terms: terms } });
+  }
   if (state === 'disputed') {
     const proposal = bodyOf('resolveDispute', (what) => text(`proposed ${what}`, ...close), null);
     await callRest(app, 'resolveDispute', { by: people.owner, job: job.id, body: proposal });
@@ -137,6 +143,12 @@ export async function plantScene(
   await app.sql`update jobs set latitude = ${latitude}, longitude = ${longitude} where id = ${job.id}`;
   return { name, state, people, job, secrets };
 }
+
+/** Other people who read a step's string although they aren't close to the job now. */
+const ALSO_READ_BY: Readonly<Record<string, readonly Who[]>> = {
+  'review of approve': ['bidder'],
+  'reason of declineAward': ['awardee'],
+};
 
 async function edit(app: TestApp, person: Person, body: object): Promise<void> {
   const { status } = await app.rest('PUT', '/v1/me', { token: person.token, body });

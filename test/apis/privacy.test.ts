@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 import { ROUTES } from '../../src/rest/routes.js';
 import { REDACTED_ENTITIES, type RedactedEntity } from '../../src/market/rules/reading/redaction.js';
-import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/market/rules/bids.js';
+import { BID_ACTIONS } from '../../src/market/rules/bids.js';
 import { readEvent } from '../../src/market/rules/reading/timeline.js';
 import { kindOfId, type ContractorId, type IdKind, type JobId } from '../../src/market/rules/ids.js';
 import { JOB_ACTIONS, type JobActionKey } from '../../src/market/rules/lifecycle.js';
@@ -58,6 +58,8 @@ beforeAll(async () => {
   app = await openTestApp({}, { tokensLast: true, quotas: { databaseQueue } });
   scenes = [];
   for (const state of STATES) scenes.push(await plantScene(app, state));
+  scenes.push(await plantScene(app, 'open', { through: 'awarded' }));
+  scenes.push(await plantScene(app, 'in_progress', { through: 'in_review' }));
   if (IS_WHOLE) scenes.push(await plantScene(app, 'completed', { through: 'appealed' }));
   byName = (name) => scenes.find((scene) => scene.name === name)!;
   lookout = createLookout(scenes);
@@ -294,11 +296,12 @@ describe('a person who calls the mutations', () => {
 
 const KEYS = [
   ...(Object.keys(JOB_ACTIONS) as JobActionKey[]),
-  ...(Object.keys(BID_TRANSITIONS) as BidTransitionKey[]),
+  ...(Object.keys(BID_ACTIONS) as (keyof typeof BID_ACTIONS)[]),
 ] satisfies OperationKey[];
 
 function bodyFor(key: (typeof KEYS)[number], say: (name: string) => string, bid: string | null): object | undefined {
-  if (key in BID_TRANSITIONS || key === 'delete') return undefined;
+  if (key === 'revise') return { amount: 1.5 };
+  if (key in BID_ACTIONS || key === 'delete') return undefined;
   if (key === 'update') return { requirements: say('requirements') };
   if (key === 'submitBid') return { amount: 1.5 };
   if (key === 'review') return { rating: 3 };

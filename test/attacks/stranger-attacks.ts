@@ -2,7 +2,7 @@
  * Access to other people's objects (OWASP API1) and operations (API5), and responses with too much data (API3). These
  * paths and identifiers have no cell in `schema/permissions.txt`.
  */
-import { BID_TRANSITIONS, type BidTransitionKey } from '../../src/market/rules/bids.js';
+import { BID_ACTIONS } from '../../src/market/rules/bids.js';
 import type { IdKind } from '../../src/market/rules/ids.js';
 import { newId } from '../../src/market/store/new-id.js';
 import { callGraphql, callRest } from '../story/calls.js';
@@ -16,23 +16,22 @@ const FUNCTIONS = 'OWASP API5:2023 (function level)';
 const FORBIDDEN = '403 FORBIDDEN';
 const NOT_FOUND = '404 NOT_FOUND';
 
-const BID_KEYS = Object.keys(BID_TRANSITIONS) as BidTransitionKey[];
+const BID_KEYS = Object.keys(BID_ACTIONS) as (keyof typeof BID_ACTIONS)[];
 const BIDS_BY_PATH: readonly Attack[] = BID_KEYS.flatMap((key) => {
-  const { path } = BID_TRANSITIONS[key];
-  const by = (ground: Ground, whose: 'ours' | 'theirs') =>
-    ground[whose].people[key === 'withdraw' ? 'bidder' : 'owner'];
+  const { actor, operation } = BID_ACTIONS[key];
+  const by = (ground: Ground, whose: 'ours' | 'theirs') => ground[whose].people[actor];
   const ask = (ground: Ground, job: string, bid: string | null, caller: Person) =>
-    callRest(ground.app, key, { by: caller, job, bid: bid ?? '' });
+    callRest(ground.app, key, { by: caller, job, bid: bid ?? '', ...(key === 'revise' && { body: { amount: 1 } }) });
   return [
     {
-      name: `${path} of another job’s bid, through the path of one’s own job`,
+      name: `${operation} of another job’s bid, through the path of one’s own job`,
       source: IDOR,
       outcome: NOT_FOUND,
       run: async (ground: Ground) =>
         outcomeOf(await ask(ground, ground.ours.open.id, ground.theirs.open.bids.bidder, by(ground, 'ours'))),
     },
     {
-      name: `${path} of one’s own bid, through the path of another job`,
+      name: `${operation} of one’s own bid, through the path of another job`,
       source: IDOR,
       outcome: NOT_FOUND,
       run: async (ground: Ground) =>

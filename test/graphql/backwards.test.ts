@@ -3,11 +3,12 @@ import { getNamedType, isObjectType, isRequiredArgument } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
+import { callRest } from '../story/calls.js';
 import { gather, givenJob, type People } from '../story/journey.js';
 
 let app: TestApp;
 let people: People;
-let ids: { job: string; contractor: string; endpoint: string };
+let ids: { job: string; bid: string; contractor: string; endpoint: string };
 
 beforeAll(async () => {
   app = await openTestApp({ WEBHOOKS_ALLOW_PRIVATE: 'on' });
@@ -28,7 +29,11 @@ beforeAll(async () => {
   const { token } = people.admin;
   const correction = { user_id: people.awardee.userId, amount: 1, reason: 'A gift.' };
   for (let at = 0; at < 3; at += 1) await app.rest('POST', '/v1/tokens/adjustments', { token, body: correction });
-  ids = { job: job.id, contractor: me.body.contractor.id, endpoint: webhook.id };
+  const open = await givenJob(app, 'open', people);
+  const bid = open.bids.awardee!;
+  for (const amount of [1, 2, 3])
+    await callRest(app, 'revise', { by: people.awardee, job: open.id, bid, body: { amount } });
+  ids = { job: job.id, bid, contractor: me.body.contractor.id, endpoint: webhook.id };
 });
 afterAll(() => app.close());
 
@@ -47,6 +52,7 @@ const CONNECTIONS: Readonly<Record<string, readonly [reader: keyof People, aroun
   'User.tokenTransactions': ['owner', (list) => `viewer { user { ${list} } }`],
   'Job.bids': ['owner', (list) => `job(id: "${ids.job}") { ${list} }`],
   'Job.timeline': ['owner', (list) => `job(id: "${ids.job}") { ${list} }`],
+  'Bid.revisions': ['owner', (list) => `node(id: "${ids.bid}") { ... on Bid { ${list} } }`],
   'Contractor.reviews': ['owner', (list) => `contractor(id: "${ids.contractor}") { ${list} }`],
   'Contractor.jobs': ['awardee', (list) => `contractor(id: "${ids.contractor}") { ${list} }`],
   'Contractor.bids': ['admin', (list) => `contractor(id: "${ids.contractor}") { ${list} }`],
@@ -61,8 +67,10 @@ interface Page {
 
 async function read(name: string, page: string): Promise<Page> {
   const [reader, around] = CONNECTIONS[name]!;
-  const parts =
-    'edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } totalCount';
+  // An earlier offer has no ID of its own.
+  const id = name === 'Bid.revisions' ? 'id: version' : 'id';
+  const pageInfo = 'pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
+  const parts = `edges { cursor node { ${id} } } ${pageInfo} totalCount`;
   const field = name.split('.')[1];
   const { data, errors } = await app.graphql(`{ ${around(`${field}(${page}) { ${parts} }`)} }`, {
     token: people[reader].token,

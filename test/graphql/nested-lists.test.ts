@@ -81,6 +81,7 @@ const LATE = new Date(Date.UTC(2200, 0));
 const BEFORE_ALL: Readonly<Record<string, string>> = {
   'Job.bids': cursorOf([true, LATE, 'z']),
   'Job.timeline': cursorOf([0]),
+  'Bid.revisions': cursorOf([2 ** 31 - 1]),
   'Contractor.reviews': cursorOf([LATE, 'z']),
   'Contractor.jobs': cursorOf([LATE, 'z']),
   'Contractor.bids': cursorOf([LATE, 'z']),

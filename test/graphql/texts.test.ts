@@ -215,6 +215,7 @@ describe('a flat page of the largest size', () => {
     Query: (page) => `{ ${page} }`,
     Viewer: (page) => `{ viewer { ${page} } }`,
     Job: (page) => `{ job(id: "job_x") { ${page} } }`,
+    Bid: (page) => `{ node(id: "bid_x") { ... on Bid { ${page} } } }`,
     Contractor: (page) => `{ contractor(id: "ctr_x") { ${page} } }`,
     User: (page) => `{ viewer { user { ${page} } } }`,
     WebhookEndpoint: (page) => `{ webhookEndpoint(id: "whk_x") { ${page} } }`,

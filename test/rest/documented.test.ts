@@ -143,6 +143,26 @@ describe('Every address responds as documented', () => {
       for (const person of [carl, ada]) await ok(person, 'GET', `/contractors/${carl.profileId}/${list}`);
   });
 
+  it('for revised bids, awards that fall through, and requested changes', async () => {
+    const { id, bid } = await openJobWithBid(carl, { guaranteed_view: true });
+    const cora = await contractor(app, 'Cora');
+    const other = await ok(cora, 'POST', `/jobs/${id}/bids`, { amount: 95 });
+    await ok(carl, 'PUT', `/jobs/${id}/bids/${bid.id}`, { ...bid, amount: 79, message: 'Even less.' });
+    for (const person of [hanna, carl, ada]) await ok(person, 'GET', `/bids/${bid.id}/revisions`);
+    await ok(hanna, 'POST', `/jobs/${id}/award`, { bid_id: bid.id, expected_bid_version: 2 });
+    await ok(carl, 'POST', `/jobs/${id}/decline-award`, { reason: 'My van broke down.' });
+    await ok(hanna, 'POST', `/jobs/${id}/award`, { bid_id: other.id });
+    await ok(hanna, 'POST', `/jobs/${id}/reopen`, { reason: 'Too late.' });
+    const again = await ok(carl, 'POST', `/jobs/${id}/bids`, { amount: 79 });
+    await ok(hanna, 'POST', `/jobs/${id}/award`, { bid_id: again.id });
+    await ok(carl, 'POST', `/jobs/${id}/checkin`);
+    await ok(carl, 'POST', `/jobs/${id}/submit-for-review`);
+    await ok(hanna, 'POST', `/jobs/${id}/request-changes`, { reason: 'Almost done.', items: ['Seal the joint.'] });
+    await ok(hanna, 'POST', `/jobs/${id}/dispute`, { reason: 'Nothing happens.' });
+    for (const person of [hanna, carl, cora, ada]) await ok(person, 'GET', `/jobs/${id}/events?per_page=50`);
+    for (const person of [hanna, carl, ada]) await ok(person, 'GET', `/bids/${bid.id}`);
+  });
+
   it('for webhooks and their deliveries', async () => {
     const url = 'https://hooks.example.com/jobs';
     const { webhook } = await ok(hanna, 'POST', '/webhooks', { url, event_types: ['job.published'] });

@@ -59,6 +59,7 @@ const anyEvent = fc
       {},
       { notes: 'Ring.' },
       { rating: 4, review: 'Tidy.', tokensCharged: 5, bidId: newId('bid') },
+      { reason: 'Too far.', contractorId: CONTRACTORS[0] },
       FIELDS,
     ),
   })
