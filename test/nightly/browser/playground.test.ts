@@ -122,9 +122,11 @@ browser.describe('The playground', () => {
       // The button stops the subscription.
       await run(page);
 
-      await openTab(other, 'AwardJob');
-      await run(other);
-      await expectAnswer(other, '"status": "AWARDED"');
+      for (const name of ['ReviseBid', 'AwardJob']) {
+        await openTab(other, name);
+        await run(other);
+        await expectAnswer(other, STORY[name] ?? '');
+      }
       expect(await answerOn(page)).toContain('BID_SUBMITTED');
       await run(page);
       await expectAnswer(page, '"type": "BID_ACCEPTED"');
@@ -232,7 +234,7 @@ browser.describe('The playground', () => {
       const options = await page.getByLabel('Step', { exact: true }).locator('option').allTextContents();
       expect(options.slice(0, 2)).toEqual(['✓ 1. Sign up', '2. Who am I']);
       const shown = page.locator('.graphiql-tab:visible');
-      expect(await shown.count()).toBe(11);
+      expect(await shown.count()).toBe(14);
       await page.getByRole('button', { name: 'Next' }).click();
       await expectOpen(page, 'WhoAmI');
       await page.getByRole('button', { name: 'Copy as cURL' }).click();

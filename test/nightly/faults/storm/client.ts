@@ -8,7 +8,7 @@ import { JOB_TRANSITIONS, type JobTransitionKey } from '../../../../src/market/r
 import { LIVE_BID_STATES, type BidState, type JobState } from '../../../../src/market/rules/states.js';
 import { newId } from '../../../../src/market/store/new-id.js';
 import { APIS } from '../../../story/calls.js';
-import { isIn, JOB_TRANSITION_KEYS, TEXTS } from '../../../story/specified.js';
+import { isIn, JOB_TRANSITION_KEYS, statesAllowing, TEXTS } from '../../../story/specified.js';
 import type { Board } from './board.js';
 import type { Chance } from './chance.js';
 import {
@@ -53,7 +53,8 @@ export interface Client {
 interface OwnBid {
   readonly id: string;
   readonly by: Member;
-  readonly amount: number;
+  amount: number;
+  version: number;
   status: BidState;
 }
 
@@ -68,6 +69,10 @@ interface OwnJob {
   /** True if it was approved without a rating. */
   isUnrated: boolean;
   bids: OwnBid[];
+  /** The bids that the award rejected, with their statuses before it. */
+  passedOver: ReadonlyMap<OwnBid, BidState>;
+  reopenings: number;
+  changeRequests: number;
 }
 
 /** Typed in from the interface, like every number here that responses are compared with. */
@@ -158,6 +163,9 @@ export function openClient({
           proposal: undefined,
           isUnrated: false,
           bids: [],
+          passedOver: new Map(),
+          reopenings: 0,
+          changeRequests: 0,
         });
       },
     };
@@ -240,10 +248,10 @@ export function openClient({
     if (dice.happens(0.02)) return moving(job, 'complete', admin);
     if (
       dice.happens(0.1) &&
-      (job.status === 'draft' || job.status === 'open' || job.status === 'awarded' || job.status === 'in_progress')
+      (job.status === 'draft' || job.status === 'open' || job.status === 'awarded' || isUnchanged(job))
     )
       return editing(job);
-    if (dice.happens(0.03) && (job.status === 'open' || job.status === 'awarded' || job.status === 'in_progress'))
+    if (dice.happens(0.03) && (job.status === 'open' || job.status === 'awarded' || isUnchanged(job)))
       return cancelling(job);
     const awardee = job.awarded?.by ?? lane.contractors[0];
     switch (job.status) {
@@ -252,10 +260,14 @@ export function openClient({
       case 'open':
         return bidding(job);
       case 'awarded':
+        if (dice.happens(0.12)) return losing(job, 'declineAward', awardee);
+        if (job.reopenings < 2 && dice.happens(0.15)) return losing(job, 'reopen', lane.owner);
         return moving(job, 'checkIn', awardee);
       case 'in_progress':
+        if (job.changeRequests > 0 && dice.happens(0.2)) return moving(job, 'dispute', lane.owner);
         return moving(job, 'submitForReview', awardee);
       case 'in_review':
+        if (job.changeRequests < 3 && dice.happens(0.25)) return requestingChanges(job);
         return dice.happens(0.6) ? approving(job) : moving(job, 'dispute', lane.owner);
       case 'disputed':
         return dice.happens(0.5) ? moving(job, 'escalate', dice.of([lane.owner, awardee])) : resolving(job, awardee);
@@ -268,6 +280,24 @@ export function openClient({
       default:
         throw new Error(`Nothing can be done with a job that is ${job.status}.`);
     }
+  }
+
+  /** Once changes were requested, the job can't be cancelled, and its requirements can't change. */
+  const isUnchanged = ({ status, changeRequests }: OwnJob) => status === 'in_progress' && changeRequests === 0;
+
+  function losing(job: OwnJob, key: 'declineAward' | 'reopen', by: Member): Move {
+    const learn = () => {
+      if (job.awarded) job.awarded.status = key === 'reopen' ? 'rejected' : 'withdrawn';
+      job.awarded = undefined;
+      job.reopenings += Number(key === 'reopen');
+      for (const [bid, status] of job.passedOver) bid.status = status;
+    };
+    return moving(job, key, by, {}, { learn });
+  }
+
+  function requestingChanges(job: OwnJob): Move {
+    const items = dice.happens(0.5) ? { items: ['The joint', 'The old faucet'] } : {};
+    return moving(job, 'requestChanges', lane.owner, items, { learn: () => void (job.changeRequests += 1) });
   }
 
   function approving(job: OwnJob): Move {
@@ -382,16 +412,19 @@ export function openClient({
         job,
         'award',
         lane.owner,
-        { bidId: bid.id },
+        { bidId: bid.id, expectedBidVersion: bid.version },
         {
           learn: () => {
-            for (const other of live) other.status = 'rejected';
+            const others = live.filter((one) => one !== bid);
+            job.passedOver = new Map(others.map((other) => [other, other.status]));
+            for (const other of others) other.status = 'rejected';
             bid.status = 'accepted';
             job.awarded = bid;
           },
         },
       );
     }
+    if (bid.version < 11 && dice.happens(0.2)) return revising(job, bid);
     if (bid.status === 'pending' && dice.happens(0.4)) return marking(job, bid, 'view', 'viewed');
     if (bid.status !== 'shortlisted' && dice.happens(0.6)) return marking(job, bid, 'shortlist', 'shortlisted');
     return dice.happens(0.5) ? marking(job, bid, 'reject', 'rejected') : marking(job, bid, 'withdraw', 'withdrawn');
@@ -409,7 +442,20 @@ export function openClient({
       },
       expects: 'success',
       shows: { status: 'pending', amount },
-      learn: ({ id }) => void job.bids.push({ id, by, amount, status: 'pending' }),
+      learn: ({ id }) => void job.bids.push({ id, by, amount, version: 1, status: 'pending' }),
+    };
+  }
+
+  function revising(job: OwnJob, bid: OwnBid): Move {
+    const amount = 1 + dice.below(10_000);
+    return {
+      request: { op: 'revise', by: bid.by, job: job.id, bid: bid.id, body: { amount, message: words('Even sooner') } },
+      expects: 'success',
+      shows: { status: bid.status, amount },
+      learn: () => {
+        bid.amount = amount;
+        bid.version += 1;
+      },
     };
   }
 
@@ -422,13 +468,17 @@ export function openClient({
     };
   }
 
+  function mayStart(key: JobTransitionKey, { status, changeRequests }: OwnJob): boolean {
+    return statesAllowing(key, changeRequests > 0 ? 'after changes' : 'before changes').some((one) => one === status);
+  }
+
   /** A call that the state of one of its jobs forbids. It must fail and change nothing. */
   function trespassing(): Move | undefined {
     const candidates = [...jobs, ...over].filter(({ status }) => status !== 'gone');
     if (candidates.length === 0) return undefined;
     const job = dice.of(candidates);
     const keys = (Object.keys(JOB_TRANSITIONS) as JobTransitionKey[]).filter(
-      (key) => key !== 'complete' && !JOB_TRANSITIONS[key].from.some((from) => from === job.status),
+      (key) => key !== 'complete' && !mayStart(key, job),
     );
     const key = dice.of(keys);
     const by = { owner: lane.owner, parties: lane.owner, awardee: job.awarded?.by ?? lane.contractors[0], admin }[
@@ -487,6 +537,8 @@ export function openClient({
       () => onBid((one) => either({ op: 'award', by: owner, job, body: { bidId: one.id } })),
       () => either({ op: 'update', by: owner, job, body: { requirements: words('Mind the dog') } }),
       () => onBid((one) => either({ op: 'checkIn', by: one.by, job, body: { notes: words('storm') } })),
+      () => onBid((one) => either({ op: 'declineAward', by: one.by, job, body: { reason: words('storm') } })),
+      () => (dice.happens(0.5) ? either({ op: 'reopen', by: owner, job, body: { reason: words('storm') } }) : offer()),
       () => (dice.happens(0.3) ? either({ op: 'cancel', by: owner, job, body: { reason: words('storm') } }) : offer()),
       () =>
         dice.happens(0.3) ? either({ op: 'complete', by: admin, job, body: { reason: words('storm') } }) : offer(),

@@ -34,7 +34,7 @@ export interface Participant extends Member {
 
 export function findingsIn(history: readonly Entry[], rows: Rows, people: readonly Participant[]): Finding[] {
   const done = history.filter((entry) => !isRead(entry.request.op) && succeeded(entry));
-  const story = storyOf(done);
+  const story = storyOf(done, rows);
   return [
     ...history.flatMap(answersOf),
     ...historyOf(done, story, rows, people),
@@ -98,9 +98,11 @@ interface BidStory {
   readonly id: string;
   readonly job: JobStory;
   readonly by: Member;
-  readonly amount: number;
-  readonly tag: string;
+  amount: number;
+  tag: string;
   readonly guaranteed: boolean;
+  /** True if it was rejected by an award that then fell through. Its stake isn't held again. */
+  isRestored: boolean;
   status: string;
 }
 
@@ -117,9 +119,13 @@ interface JobStory {
   paid: number;
   /** The event that an ending left. If an admin completes a job that is already complete, there is none. */
   ending: Entry | undefined;
+  /** What followed from the events in the log, if the job ever returned to an earlier state. */
+  consequences: Predicted[] | undefined;
 }
 
-/** In every legal history, later states come after earlier ones, whatever the order of the responses. */
+/**
+ * Unless a job returned to an earlier state, later states come after earlier ones, whatever the order of the responses.
+ */
 const PROGRESS = [
   'draft',
   'open',
@@ -145,7 +151,10 @@ const EVENT: Readonly<Record<string, string>> = {
   shortlist: 'bid.shortlisted',
   reject: 'bid.rejected',
   withdraw: 'bid.withdrawn',
+  revise: 'bid.revised',
 };
+/** After one of these, only the log says in which order things happened. */
+const LEADING_BACK: readonly string[] = ['declineAward', 'reopen', 'requestChanges'];
 const STAKE = 5;
 const BID_PROGRESS = ['pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn'];
 const BID_LEADS_TO: Readonly<Record<string, string>> = {
@@ -168,7 +177,7 @@ function leadsTo(entry: Entry): string | undefined {
   return entry.request.op === 'resolveDispute' ? dataOf(entry).status : LEADS_TO[entry.request.op];
 }
 
-function storyOf(done: readonly Entry[]): Story {
+function storyOf(done: readonly Entry[], { events }: Rows): Story {
   const jobs = new Map<string, JobStory>();
   const bids = new Map<string, BidStory>();
   for (const entry of done) {
@@ -185,6 +194,7 @@ function storyOf(done: readonly Entry[]): Story {
       awardedBid: null,
       paid: 0,
       ending: undefined,
+      consequences: undefined,
     });
   }
   for (const entry of done) {
@@ -202,10 +212,14 @@ function storyOf(done: readonly Entry[]): Story {
       job.ending = entry;
     if (op === 'submitBid') {
       const { id, amount } = dataOf(entry);
-      const bid = { id, job, by, amount, tag: entry.tag, guaranteed: body?.guaranteedView === true, status: 'pending' };
+      const guaranteed = body?.guaranteedView === true;
+      const bid = { id, job, by, amount, tag: entry.tag, guaranteed, isRestored: false, status: 'pending' };
       job.bids.push(bid);
       bids.set(id, bid);
     }
+    // Only the client that knows the whole job revises a bid on it, so these are in order.
+    const revised = op === 'revise' ? bids.get(entry.request.bid ?? '') : undefined;
+    if (revised) Object.assign(revised, { amount: dataOf(entry).amount, tag: entry.tag });
   }
   for (const entry of done) {
     const to = BID_LEADS_TO[entry.request.op];
@@ -222,7 +236,73 @@ function storyOf(done: readonly Entry[]): Story {
         bid.status = 'rejected';
     }
   }
+  for (const job of jobs.values())
+    if (job.entries.some(({ request }) => LEADING_BACK.includes(request.op)))
+      replay(
+        job,
+        events.filter(({ job_id: id }) => id === job.id),
+      );
   return { jobs, bids };
+}
+
+const REACHED: Readonly<Record<string, string>> = {
+  'job.created': 'draft',
+  ...Object.fromEntries(
+    Object.values(OPERATIONS_ON_JOBS)
+      .filter(({ to }) => to !== 'stays' && to !== 'gone')
+      .map(({ event, to }) => [event, to]),
+  ),
+};
+const BID_REACHED: Readonly<Record<string, string>> = {
+  'bid.submitted': 'pending',
+  ...Object.fromEntries(Object.entries(BID_LEADS_TO).map(([op, to]) => [EVENT[op] ?? '', to])),
+};
+
+/**
+ * Follows a job's own events, and the calls about its bids, in the order of the log. Predicts what each of them does to
+ * the other bids. `historyOf` compares these events with the responses, and the predicted ones with the log.
+ */
+function replay(job: JobStory, log: Rows['events']): void {
+  const isLive = ({ status }: BidStory) => ['pending', 'viewed', 'shortlisted'].includes(status);
+  const following = new Set<string>();
+  const consequences: Predicted[] = [];
+  let awarded: BidStory | undefined;
+  let passedOver = new Map<BidStory, string>();
+  job.status = 'draft';
+  for (const bid of job.bids) bid.status = 'not yet there';
+  for (const { type, data, actor_id: actor } of log) {
+    const about = job.bids.find(({ id }) => type.startsWith('bid.') && id === data.bidId);
+    if (about && following.delete(`${type} ${about.id}`)) continue;
+    const cause = job.entries.find(({ request }) => EVENT[request.op] === type) ?? job.entries[0];
+    const follow = (bid: BidStory, event: string, status: string) => {
+      bid.status = status;
+      following.add(`${event} ${bid.id}`);
+      // The award itself predicts the acceptance.
+      if (cause && event !== 'bid.accepted')
+        consequences.push({ overloadCause: cause, facts: [eventFact(event, job.id, bid.id, actor, '')] });
+    };
+    const reached = REACHED[type];
+    if (reached !== undefined) job.status = reached;
+    if (about) about.status = BID_REACHED[type] ?? about.status;
+    if (type === 'job.awarded') {
+      awarded = job.bids.find(({ id }) => id === data.bidId);
+      if (awarded) follow(awarded, 'bid.accepted', 'accepted');
+      passedOver = new Map(job.bids.filter(isLive).map((bid) => [bid, bid.status]));
+      for (const bid of passedOver.keys()) follow(bid, 'bid.rejected', 'rejected');
+    } else if (type === 'job.award_declined' || type === 'job.reopened') {
+      const to = type === 'job.reopened' ? 'rejected' : 'withdrawn';
+      if (awarded) follow(awarded, `bid.${to}`, to);
+      awarded = undefined;
+      for (const [bid, status] of passedOver) {
+        bid.isRestored = true;
+        follow(bid, 'bid.restored', status);
+      }
+    } else if (reached === 'completed' || reached === 'cancelled') {
+      for (const bid of job.bids.filter(isLive)) follow(bid, 'bid.rejected', 'rejected');
+    }
+  }
+  job.awardedBid = awarded?.id ?? null;
+  job.consequences = consequences;
 }
 
 // Events, transfers, and records: nothing missing, doubled, or extra
@@ -255,6 +335,7 @@ function factsOf(entry: Entry, story: Story): string[] {
     case 'shortlist':
     case 'reject':
     case 'withdraw':
+    case 'revise':
       return [record, event(EVENT[op] ?? '', bid)];
     case 'publish':
       return [
@@ -293,13 +374,17 @@ function consequencesOf(story: Story, happened: ReadonlyMap<string, number>): Pr
       entries.filter(({ request }) => request.op === 'reject').map(({ request }) => request.bid),
     ),
   );
-  for (const { id, bids, entries, ending } of story.jobs.values()) {
+  for (const { id, bids, entries, ending, consequences } of story.jobs.values()) {
     const completing = entries.filter(({ request }) => request.op === 'complete');
     const left = completing.filter((entry) => happened.has(completionOf(entry, id)));
     // Of several admins' completions, only the first leaves an event. If the job was already complete, none does.
     if (completing.length > 0 && (ending?.request.op === 'complete' || left.length > 0)) {
       const first = left[0] ?? completing[0];
       if (first) predicted.push({ overloadCause: first, facts: [completionOf(first, id)] });
+    }
+    if (consequences) {
+      predicted.push(...consequences);
+      continue;
     }
     const cause = entries.find(({ request }) => request.op === 'award') ?? left[0] ?? ending;
     for (const bid of bids) {
@@ -445,15 +530,17 @@ function statesOf({ jobs, bids }: Story, rows: Rows, people: readonly Participan
   );
   for (const { id, entries } of jobs.values()) {
     for (const op of ['award', 'publish', 'cancel', 'approve'] as const) {
-      const times = entries.filter(({ request }) => request.op === op).length;
-      if (times > 1) found.push({ kind: 'doubled', what: `${op} of ${id} was acknowledged ${times} times` });
+      const count = (...ops: string[]) => entries.filter(({ request }) => ops.includes(request.op)).length;
+      const times = count(op);
+      if (times > 1 + (op === 'award' ? count('declineAward', 'reopen') : 0))
+        found.push({ kind: 'doubled', what: `${op} of ${id} was acknowledged ${times} times` });
     }
   }
   return found;
 }
 
-function isStaked({ status, job }: BidStory): boolean {
-  if (job.status === 'completed' || job.status === 'cancelled') return false;
+function isStaked({ status, job, isRestored }: BidStory): boolean {
+  if (isRestored || job.status === 'completed' || job.status === 'cancelled') return false;
   return status === 'pending' || status === 'viewed' || status === 'shortlisted' || status === 'accepted';
 }
 

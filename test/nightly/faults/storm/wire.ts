@@ -152,7 +152,8 @@ function inGraphql({ op, job, bid, body }: Request): Spoken {
   return { method: 'POST', path: '/graphql', body: { query: documentOf(op), variables } };
 }
 
-const isBidMove = (op: Op) => op === 'view' || op === 'shortlist' || op === 'reject' || op === 'withdraw';
+const BID_MOVES: readonly Op[] = ['view', 'shortlist', 'reject', 'withdraw', 'revise'];
+const isBidMove = (op: Op) => BID_MOVES.includes(op);
 const isAboutBid = (op: Op) => isBidMove(op) || op === 'submitBid';
 
 function fromRest(op: Op, { status, headers, body }: Raw): Answered {

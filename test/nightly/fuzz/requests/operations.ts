@@ -1,7 +1,7 @@
 /**
  * Every operation in the OpenAPI document, with everything a call needs to succeed: the caller, the job, and the body.
  */
-import { BID_TRANSITIONS, type BidTransition } from '../../../../src/market/rules/bids.js';
+import { BID_ACTIONS, type BidAction } from '../../../../src/market/rules/bids.js';
 import { JOB_ACTIONS, type JobAction, type AllowedActor } from '../../../../src/market/rules/lifecycle.js';
 import type { JobState } from '../../../../src/market/rules/states.js';
 import { document } from '../../../story/documented.js';
@@ -86,11 +86,11 @@ const onJob =
   (row: JobAction): NeedOf =>
   (stock, dice) => {
     const job = stock.take(dice.pick(row.from), dice);
-    return { who: dice.pick(WHO[row.actor]), job, known: { bid_id: job.bids.awardee } };
+    return { who: dice.pick(WHO[row.actor]), job, known: { bid_id: job.bids.awardee, expected_bid_version: null } };
   };
 
 const onBid =
-  (row: BidTransition): NeedOf =>
+  (row: BidAction): NeedOf =>
   (stock, dice) => {
     const job = stock.take('open', dice);
     return { who: dice.pick(WHO[row.actor]), job, bid: job.bids.bidder ?? '' };
@@ -129,7 +129,7 @@ const ownWebhook: NeedOf = (stock, dice) => {
 
 const NEEDS: Readonly<Record<string, NeedOf>> = {
   ...Object.fromEntries(Object.values<JobAction>(JOB_ACTIONS).map((row) => [row.operation, onJob(row)])),
-  ...Object.fromEntries(Object.values<BidTransition>(BID_TRANSITIONS).map((row) => [row.operation, onBid(row)])),
+  ...Object.fromEntries(Object.values<BidAction>(BID_ACTIONS).map((row) => [row.operation, onBid(row)])),
   signUpHomeowner: newUser,
   signUpContractor: newUser,
   logIn: ({ people }, dice) => {
@@ -207,6 +207,7 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
   homeowner: ({ people }) => ({ who: 'owner', id: people.owner.profileId }),
   bid: lookingAtBid,
   bidActions: lookingAtBid,
+  bidRevisions: lookingAtBid,
   hold: lookingAtBid,
   tokenTransfer: ({ transfer }) => ({ who: 'bidder', id: transfer }),
   verifyContractor: ({ people }, dice) => ({
