@@ -7,10 +7,12 @@ import {
   ADMIN,
   CONTRACTORS,
   HOMEOWNERS,
+  LOST_AWARDS,
   OTHER_ENDS,
   PASSWORD,
   reviewed,
   REVIEWS,
+  REVISION,
   SUSPENDED,
   WAYS,
   WORKS,
@@ -120,6 +122,13 @@ export async function play(url: string, onStep: (what: string) => void): Promise
   for (const review of REVIEWS) await lead(await awardedJob(), reviewed(review));
   onStep('Ending jobs in other ways');
   for (const way of OTHER_ENDS) await lead(await awardedJob(), way);
+  onStep('Opening jobs again after a lost award');
+  for (const step of LOST_AWARDS) await lead(await awardedJob(), [step]);
+  onStep('Awarding a revised bid');
+  const { id, owner, bids } = await openJob();
+  const { bid, by } = turn(bids, jobs);
+  await call('PUT', `/v1/jobs/${id}/bids/${bid.id}`, REVISION, by);
+  await call('POST', `/v1/jobs/${id}/award`, { bid_id: bid.id, expected_bid_version: 2 }, owner);
   onStep('Suspending a contractor');
   const { company, reason } = SUSPENDED;
   const { session } = await signUp('contractor', SUSPENDED, { company_name: company });

@@ -96,6 +96,11 @@ const SUBMIT: DemoCall = [
   'submit-for-review',
   { completion_notes: 'Done and cleaned up. I emailed you pictures.' },
 ];
+const REQUEST_CHANGES: DemoCall = [
+  'owner',
+  'request-changes',
+  { reason: 'Almost done.', items: ['Paint the second coat.', 'Take the empty cans away.'] },
+];
 const APPROVE: DemoCall = ['owner', 'approve', { rating: 5, review: 'On time, tidy, and cheaper than quoted.' }];
 const DISPUTE: DemoCall = [
   'owner',
@@ -163,11 +168,21 @@ const ACCEPT: DemoCall = ['contractor', 'accept-decision', {}];
 const RATE_LATER: DemoCall = ['owner', 'review', { rating: 4, review: 'Still no leaks after the first storm.' }];
 
 /**
- * Other ways in which jobs end: an admin's final ruling, a decision that the contractor accepts, and a rating given
- * later.
+ * Other ways in which jobs end: an admin's final ruling, a decision that the contractor accepts, a rating given later,
+ * and work that was sent back first.
  */
 export const OTHER_ENDS: readonly (readonly DemoCall[])[] = [
   [...WAYS.appealed, RULE],
   [...WAYS.decision_reached, ACCEPT],
   [...reviewed({}), RATE_LATER],
+  [CHECK_IN, SUBMIT, REQUEST_CHANGES, SUBMIT, APPROVE],
 ];
+
+/** How awards fall through, which opens the job again. */
+export const LOST_AWARDS: readonly DemoCall[] = [
+  ['contractor', 'decline-award', { reason: 'My van broke down, and the repair takes two weeks.' }],
+  ['owner', 'reopen', { reason: 'They can’t come before June.' }],
+];
+
+/** A contractor's second offer. */
+export const REVISION = { message: 'I looked at the pictures. It’s less work than I thought.' };
