@@ -3,7 +3,7 @@
  * links to its description on the page.
  */
 import { Graph, layout } from '@dagrejs/dagre';
-import { isTerminal, JOB_STATE_ROWS, JOB_STATES, type JobState } from '../../market/rules/states.js';
+import { isTerminal, JOB_PHASES, JOB_STATE_ROWS, JOB_STATES, type JobState } from '../../market/rules/states.js';
 import { wordsOf } from '../../market/rules/words.js';
 import { MARKS, ARROWS, type Arrow } from './words.js';
 
@@ -40,17 +40,33 @@ function arrange(): Graph {
     graph.setNode(node, { width: widthOf(wordsOf(node)) + 16, height: 24 });
   for (const [at, { id, by, leaves, leadsTo }] of ARROWS.entries()) {
     if (!leadsTo) continue;
+    const isBack = leaves.some((state) => phaseOf(leadsTo) < phaseOf(state));
+    const connect = (from: string, to: string, line: object) =>
+      isBack ? graph.setEdge(to, from, line) : graph.setEdge(from, to, line);
     graph.setNode(labelOf(id), { width: Math.max(widthOf(wordsOf(id)), widthOf(by)) + 4, height: 28 });
-    graph.setEdge(labelOf(id), leadsTo, {});
+    connect(labelOf(id), leadsTo, isBack ? { weight: 4 } : {});
     // Each label is close to the state that its step leaves. Labels of steps that lead to the same state are stacked.
     // Side by side, they would make the picture too wide.
     for (const state of leaves) {
       const above = ARROWS.slice(0, at).filter((step) => step.leadsTo === leadsTo && step.leaves.includes(state));
-      graph.setEdge(state, labelOf(id), { weight: 2, minlen: 1 + above.length });
+      connect(state, labelOf(id), { weight: 2, minlen: 1 + above.length });
     }
   }
   layout(graph);
   return graph;
+}
+
+const PHASES: readonly string[] = Object.keys(JOB_PHASES);
+
+/** The place of a state's phase among the phases. Other boxes aren't in any phase. */
+function phaseOf(box: string): number {
+  const state = JOB_STATES.find((one) => one === box);
+  return state ? PHASES.indexOf(JOB_STATE_ROWS[state].phase) : NaN;
+}
+
+/** The points of a line from one box to another. A step that leads back to an earlier phase is arranged backward. */
+function pointsOf(graph: Graph, from: string, to: string): Point[] {
+  return graph.hasEdge(from, to) ? graph.edge(from, to).points : graph.edge(to, from).points.toReversed();
 }
 
 const labelOf = (step: string) => `label of ${step}`;
@@ -58,9 +74,9 @@ const widthOf = (text: string) => Math.ceil(text.length * LETTER_WIDTH);
 
 function stepLink({ id, by, leaves, mayKeepState, words }: Arrow, leadsTo: string, graph: Graph): string {
   const label: Box = graph.node(labelOf(id));
-  const onwards = curve(graph.edge(labelOf(id), leadsTo).points);
+  const onwards = curve(pointsOf(graph, labelOf(id), leadsTo));
   const lines = leaves.flatMap((state) => {
-    const line = lineFrom(state, curve(graph.edge(state, labelOf(id)).points) + onwards);
+    const line = lineFrom(state, curve(pointsOf(graph, state, labelOf(id))) + onwards);
     return mayKeepState ? [line, lineFrom(state, loopAt(graph.node(state)))] : [line];
   });
   return [

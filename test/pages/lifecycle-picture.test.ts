@@ -1,0 +1,48 @@
+/** The picture of the lifecycle stays small enough to read, whichever steps are added. */
+import { expect, test } from 'vitest';
+import { JOB_TRANSITIONS } from '../../src/market/rules/lifecycle.js';
+import { drawPicture } from '../../src/pages/lifecycle/picture.js';
+
+const WINDOW = { width: 400, height: 800 };
+const FONT_PIXELS = 12;
+
+test('the picture fits in a small window, with letters that are at least 9 pixels high', () => {
+  const [, width = NaN, height = NaN] = /viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(drawPicture())?.map(Number) ?? [];
+  const scale = Math.min(1, WINDOW.width / width);
+  expect(FONT_PIXELS * scale).toBeGreaterThanOrEqual(9);
+  // The page has a header above the picture.
+  expect(height * scale).toBeLessThanOrEqual(WINDOW.height - 70);
+  expect(height).toBeLessThanOrEqual(730);
+});
+
+test('each step has a line from every state that it leaves, and the line ends at the state that it leads to', () => {
+  const picture = drawPicture();
+  const centers = new Map(
+    [
+      ...picture.matchAll(/data-state="(\w+)".*?<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"/g),
+    ].map(([, state = '', ...numbers]) => {
+      const [x = 0, y = 0, width = 0, height = 0] = numbers.map(Number);
+      return [state, { x: x + width / 2, y: y + height / 2, width, height }];
+    }),
+  );
+  for (const { action, from, to } of Object.values(JOB_TRANSITIONS)) {
+    if (action === 'COMPLETE') continue;
+    const step = picture.split(`data-step="${action.toLowerCase()}"`)[1]?.split('</a>')[0] ?? '';
+    const lines = [...step.matchAll(/data-from="(\w+)" d="([^"]+)"/g)];
+    expect([action, new Set(lines.map(([, state]) => state))]).toEqual([action, new Set(from)]);
+    const [, , path = ''] = lines[0] ?? [];
+    const [y = NaN] =
+      path
+        .match(/[\d.]+/g)
+        ?.map(Number)
+        .slice(-1) ?? [];
+    const [x = NaN] =
+      path
+        .match(/[\d.]+/g)
+        ?.map(Number)
+        .slice(-2) ?? [];
+    const end = centers.get(to);
+    expect([action, Math.abs(x - (end?.x ?? NaN)) <= (end?.width ?? 0) / 2 + 1]).toEqual([action, true]);
+    expect([action, Math.abs(y - (end?.y ?? NaN)) <= (end?.height ?? 0) / 2 + 1]).toEqual([action, true]);
+  }
+});
