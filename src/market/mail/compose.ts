@@ -1,7 +1,4 @@
-/**
- * Generates an email's text from its row. No text is stored, so it's generated when the email is sent and again when
- * it's shown.
- */
+/** Generates an email's text from its row when it's sent and when it's shown, because no text is stored. */
 import { MAILS, type LinkPage, type MailKind } from '../rules/people/mail-kinds.js';
 import type { LinkTokens } from '../../platform/security/link-tokens.js';
 import type { Mail } from '../store/accounts/mails.js';
@@ -42,10 +39,7 @@ export interface ComposedMail {
   readonly html: string;
 }
 
-/**
- * Returns `nobody` if no account has the address or the link has expired. Returns `no token` if this server has a
- * different JWT_SECRET.
- */
+/** `nobody` if no account has the address or the link has expired. `no token` if this server's JWT_SECRET differs. */
 export function compose(
   mail: Mail,
   tokens: LinkTokens,

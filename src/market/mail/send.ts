@@ -13,10 +13,7 @@ export interface SendFailure {
   readonly code: string;
   readonly command: string | undefined;
   readonly responseCode: number | undefined;
-  /**
-   * Set if the failure is final: `refused` if the server rejected the address, `given_up` if the server rejected the
-   * email itself. Undefined if the email will be sent again.
-   */
+  /** Set if the failure is final: `refused` if the address was rejected, `given_up` if the email itself was. */
   readonly end: 'refused' | 'given_up' | undefined;
 }
 
@@ -29,7 +26,7 @@ export interface MailServer {
 
 export interface Sender {
   readonly send: SendMail;
-  /** Connects to the mail server and logs in without sending anything. Returns the failure, if any. */
+  /** Connects and logs in without sending anything. Returns the failure, if any. */
   check(): Promise<SendFailure | undefined>;
 }
 

@@ -57,5 +57,5 @@ export const readNode = operation({
   },
 });
 
-/** The kinds of identifiers that belong to a person: the account and each profile have their own. */
+/** A person has several identifiers: the account and each profile have their own. */
 const PERSON_ID_KINDS = ['user', 'homeowner', 'contractor'] as const;

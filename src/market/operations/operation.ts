@@ -32,7 +32,6 @@ export interface Operation<
   readonly budget: 'read' | 'write' | 'logInPerAddress' | 'signUp' | 'own';
 }
 
-/** Declares an operation and infers its types from its parts. */
 export function operation<Input, Output, const A extends Allowed, Preparation = void>(
   parts: Operation<Input, Output, A, Preparation>,
 ): Operation<Input, Output, A, Preparation> {

@@ -1,6 +1,4 @@
-/**
- * Who each operation is for, and the error codes that it can return. Both APIs' documents are generated from this file.
- */
+/** Who each operation is for, and its error codes. Both APIs' documents are generated from this file. */
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
 import type { IdKind } from '../rules/ids.js';
@@ -12,7 +10,7 @@ import { kindOf, metaOf } from '../../platform/fields/shapes.js';
 
 type AnyOperation = Operation<unknown, unknown>;
 
-/** Returns the error codes that an operation can return, in the order of `ERROR_CODES`. */
+/** The codes are in the order of `ERROR_CODES`. */
 export function refusalCodesOf(operation: AnyOperation): ErrorCode[] {
   const codes = new Set([
     ...OF_EVERY_CALL,
@@ -40,9 +38,7 @@ function ofItsKind(operation: AnyOperation): ErrorCode[] {
   return codes;
 }
 
-/**
- * The kinds of private objects. Other users get FORBIDDEN instead of NOT_FOUND, so they learn that the object exists.
- */
+/** Other users get FORBIDDEN instead of NOT_FOUND, so they learn that the object exists. */
 const PRIVATE_KINDS: ReadonlySet<string> = new Set<IdKind>([
   'job',
   'bid',
@@ -58,7 +54,7 @@ function ofState({ name }: AnyOperation): readonly ErrorCode[] {
   return BID_TRANSITION_LIST.some((row) => row.operation === name) ? ['INVALID_TRANSITION'] : [];
 }
 
-/** Describes who an operation is for, as a phrase that follows the word `For`. */
+/** The phrase follows the word `For`. */
 export function audienceOf({ name, allows }: Pick<AnyOperation, 'name' | 'allows'>): string {
   const row = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST].find(({ operation }) => operation === name);
   if (row) return ALLOWED_ACTORS[row.actor].description;

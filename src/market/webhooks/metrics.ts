@@ -1,4 +1,3 @@
-/** The metrics for sending events to webhooks. */
 import type { Metrics } from '../../platform/telemetry/metrics.js';
 
 export interface WebhookMetrics {

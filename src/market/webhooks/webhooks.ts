@@ -1,6 +1,6 @@
 /**
- * Enqueues webhook deliveries. One instance at a time locks a cursor in the database, and inserts the deliveries of new
- * events along with their tasks. The instance does this whenever events get new positions, and on a timer.
+ * Enqueues webhook deliveries, whenever events get new positions and on a timer. One instance at a time locks a cursor
+ * in the database, and inserts the deliveries of new events along with their tasks.
  */
 import type { Logger } from 'pino';
 import type { Live } from '../../platform/live/live.js';

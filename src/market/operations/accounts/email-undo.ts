@@ -49,7 +49,7 @@ export const undoEmailChange = operation({
         // True if the account already has this address again. The undo then takes the account from no other address.
         const isBack = currentEmail === email;
         if (emailUndo === 'pending' && !isBack) {
-          // Support decides about one address at a time. Any other address that asks for an undo waits its turn.
+          // Support decides about one address at a time. Any other address waits its turn.
           await consumeLink(tx, link, email === emailUndoAddress ? undefined : markUndoWaiting);
           return { email, pending: true };
         }
@@ -62,8 +62,7 @@ export const undoEmailChange = operation({
           return { email, pending: true };
         }
         await handOver({ ...call, db: tx }, { userId, email, passwordHash });
-        // If the account had already come back to this address, the owner of the address it came back from can still
-        // claim it.
+        // If the account had already come back here, the owner of the address it came back from can still claim it.
         const undosSince = isBack ? null : link.createdAt.toISOString();
         await expireLinks(tx, { userId, email: currentEmail, undosSince });
         await enqueueMail(services.mail, tx, { kind: 'password_reset_after_undo', email, userId: null });
@@ -150,9 +149,7 @@ async function handOver(call: Pick<Call<unknown>, 'db' | 'services' | 'caller'>,
   await pauseEndpoints(db, { userId: to.userId, pausedReason: 'account_recovered' });
 }
 
-/**
- * The hash of a random password that nobody knows. With a hash, a login attempt takes as long as for any other account.
- */
+/** Hashes a random password that nobody knows, so a login attempt takes as long as for any other account. */
 function unknownPassword({ services, caller }: Call<unknown>): Promise<string> {
   return services.passwords.hash(randomBytes(48).toString('base64'), caller.client);
 }

@@ -141,13 +141,11 @@ export const changeEmail = operation({
     const { userId } = viewer;
     await db.inTransaction(async (tx) => {
       await lockOwnAccount(tx, viewer);
-      // Checks the password again under the lock. A new password cancels email changes that were requested with the old
-      // one, so no such change may start after it.
+      // A new password cancels email changes requested with the old one, so none may start after it.
       const account = await ownAddress(tx, userId);
       if (account.passwordHash !== checkedHash) throw wrongPassword();
       assertUndisputed(account);
-      // When the email is sent, the server checks whether the address is taken. If it is, its owner gets a different
-      // email.
+      // Whether the address is taken is checked when the email is sent. Its owner then gets a different email.
       await tx.commitWith(enqueueMail(services.mail, tx, { kind: 'email_change', email, userId }));
     });
     return { requested: true };
@@ -170,7 +168,6 @@ function assertUndisputed({ emailUndo }: Awaited<ReturnType<typeof ownAddress>>)
   assertAllowed(emailUndo === 'pending' ? EMAIL_DISPUTED : undefined);
 }
 
-/** Refuses the call if someone else took the address at the same moment. */
 export function asEmailTaken(error: unknown): never {
   throw violatedConstraint(error) === 'users_email_taken' ? emailTaken() : error;
 }

@@ -36,8 +36,7 @@ export const requestPasswordReset = operation({
   async run(call, { email }): Promise<{ requested: true }> {
     const mail = { kind: 'password_reset', email, userId: null } as const;
     await assertMailAllowed(call, {});
-    // The account is looked up when the email is sent, so the response time doesn't reveal whether the address has an
-    // account.
+    // The account is looked up when the email is sent, so the response time doesn't reveal whether it exists.
     if ((await waitForRecipient(call, { email, purpose: 'reset' })) === 0)
       await enqueueMail(call.services.mail, call.db, mail);
     return { requested: true };

@@ -1,7 +1,4 @@
-/**
- * Signs up homeowners and contractors. One transaction commits the account, its profile, its tokens, and its first
- * session.
- */
+/** Signs up homeowners and contractors. Account, profile, tokens, and first session commit together. */
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { USER } from '../../rules/entities/people.js';
@@ -99,8 +96,7 @@ async function signUp(
   if ((await selectIdByEmail(db, { email: input.email })).length > 0) throw emailTaken();
   const passwordHash = await services.passwords.hash(input.password, caller.client);
   const id = newId('user');
-  // The signup limit covers these emails too. If accounts keep moving away from an address, the address gets no
-  // confirmation email.
+  // The signup limit covers these emails too. An address that accounts keep moving away from gets no email.
   const confirmationSent =
     services.mail.isOn && (await waitForRecipient(call, { email: input.email, purpose: 'sign up' })) === 0;
 

@@ -1,7 +1,4 @@
-/**
- * Lists the log of admin actions, for admins. Every admin operation on another person writes to the log with
- * `recordAdminAction`.
- */
+/** Lists the log of admin actions, which every admin operation on another person writes to. */
 import { z } from 'zod';
 import { ADMIN_ACTION } from '../../rules/entities/admin-action.js';
 import { refuse } from '../../rules/errors.js';

@@ -1,7 +1,4 @@
-/**
- * Suspends and restores people, and ends their sessions. `market/rules/people/suspension.ts` describes the effects of a
- * suspension.
- */
+/** Suspends and restores people. `market/rules/people/suspension.ts` describes a suspension's effects. */
 import { z } from 'zod';
 import { refuse, unauthorized } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
@@ -85,7 +82,7 @@ export const endUserSessions = operation({
   input: personInput.extend({ reason: requiredReason }),
   async run({ db, services, viewer, caller }, { id, reason }): Promise<{ endedCount: number }> {
     const [ended] = await db.inTransaction(async (tx) => {
-      // The lock keeps new sessions from starting until all existing ones have ended.
+      // Keeps new sessions from starting until all existing ones have ended.
       if ((await lockAccount(tx, { userId: id })).length === 0) throw noSuchUser();
       return tx.commitWith(
         endSessionsButKeys({ db: tx, services, caller }, { userId: id, except: null }),
@@ -109,13 +106,11 @@ async function lockPerson(tx: Db, id: UserId, adminId: UserId) {
   return person;
 }
 
-/** The task that ends a suspension at the set time. */
 export const restoreUserTasks: TaskKind = {
   limits: TASKS.restore,
-  // No delays are needed, because this task either succeeds or throws.
+  // This task either succeeds or throws, so delays aren't needed.
   retryAfterSeconds: [],
-  // The restore doesn't run in the transaction that ends the task. A suspension locks the person before the task, and
-  // the opposite order could deadlock.
+  // A suspension locks the person before the task, so restoring in the task's own transaction could deadlock.
   async run(db, { id }) {
     await restoreAtEnd(db, { id: id as UserId });
     return { outcome: 'done' };

@@ -1,4 +1,3 @@
-/** The transitions of a bid: viewed, shortlisted, rejected, and withdrawn. */
 import { z } from 'zod';
 import { BID_TRANSITIONS, changeOfCounts, type BidTransition, type BidTransitionKey } from '../../rules/bids.js';
 import type { BidEffect } from '../../rules/jobs/effects.js';

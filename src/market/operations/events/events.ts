@@ -24,16 +24,12 @@ import { invalidField } from '../../../platform/call/validation.js';
 
 export interface OwnEvents {
   readonly page: Page<JobEvent>;
-  /**
-   * The value to pass as `after` in the next call: the page's last position, or the call's own `after` if the page is
-   * empty.
-   */
+  /** The page's last position, or the call's own `after` if the page is empty. */
   readonly nextAfter: string;
 }
 
 const BEGINNING = '0';
 
-/** Describes which events aren't in this list, and where to read them. */
 export const NOT_AMONG_OWN_EVENTS =
   'When you bid on a job or are awarded one, you can also read its earlier events. Their positions come ' +
   'before your last one, so read them from the job’s timeline: `Job.timeline` or `GET /v1/jobs/{id}/events`.';
@@ -68,7 +64,6 @@ export const listOwnEvents = operation({
   },
 });
 
-/** Reads one event, as it appears in its job's timeline. */
 export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<JobEvent> {
   const stored = await findStoredEvent(db, viewer, id);
   if (!stored) throw refuse('NOT_FOUND', { message: 'Event not found.' });
@@ -77,22 +72,16 @@ export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<Jo
   return event;
 }
 
-/**
- * Reads a proposal in a dispute, even if a later proposal replaced it. Anyone who can read the proposal's event can
- * read the dispute.
- */
+/** Reads a proposal, even if a later one replaced it. Anyone who can read its event can read the dispute. */
 export async function findProposal(db: Db, viewer: Viewer, id: ProposalId): Promise<Proposal> {
   const event = await findEvent(db, viewer, siblingOf('event', id));
   if (event.type !== PROPOSAL_EVENT) throw refuse('NOT_FOUND', { message: 'Proposal not found.' });
   return proposalFrom(event);
 }
 
-/**
- * A stream that the viewer may open. The server opens it after the operation, because the session check may still fail
- * until then.
- */
+/** A stream that opens only after the operation, because the session check may still fail until then. */
 export interface EventsToCome {
-  /** Opens the stream and reads past events through `db`. */
+  /** Reads past events through `db`. */
   readonly open: (db: Db) => EventStream<JobEvent>;
 }
 
@@ -131,9 +120,8 @@ export const streamJobEvents = operation({
 });
 
 /**
- * Refuses a position that is higher than the last one. A client may have such a position if the database was restored
- * from a backup, and it would then miss events. Every instance commits a position before clients can read it, so this
- * statement sees every position that a client can have.
+ * After a restore from a backup, a client can have a position above the last one, and would then miss events. Every
+ * instance commits a position before clients can read it, so this statement sees every position that a client can have.
  */
 export async function assertPositionExists(db: Db, after: string): Promise<void> {
   const [{ last } = { last: '0' }] = await selectLastPosition(db, {});

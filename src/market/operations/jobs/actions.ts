@@ -1,6 +1,4 @@
-/**
- * Lists the actions that the caller can take on a job or a bid, and counts the jobs that need the caller's attention.
- */
+/** Lists the caller's available actions, and counts the jobs that need the caller's attention. */
 import { z } from 'zod';
 import { availableActions, availableBidActions } from '../../rules/jobs/available-actions.js';
 import type { AvailableAction, AvailableBidAction } from '../../rules/jobs/available-actions.js';

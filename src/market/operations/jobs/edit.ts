@@ -70,7 +70,6 @@ export const createJob = operation({
   },
 });
 
-/** Fills in null for every field that the client didn't send. */
 function wholeJob(input: z.infer<typeof newJob>): JobFields {
   return {
     ...EMPTY,
@@ -86,9 +85,7 @@ const EMPTY = Object.fromEntries(JOB_FIELDS.map((field) => [field, null])) as { 
 
 const ADDRESS_FIELDS = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[];
 
-/**
- * Fields that a client can send back unchanged. Warnings are computed from the job, so a client's warnings are ignored.
- */
+/** Clients can send these back unchanged. Warnings are computed from the job, so a client's warnings are ignored. */
 const SENT_BACK = [...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'warnings'];
 
 export const updateJob = operation({

@@ -35,7 +35,7 @@ const { status: jobStatus, urgency } = JOB.schema.shape;
 const { place: nearPlace, fields: nearFields } = nearInputs('jobs', NEAR_MILES_MAX.jobs);
 
 const TIME_AND_ID = ['time', 'text'] as const;
-/** The contents of a cursor in each order. The orders `newest` and `oldest` use the same kind of position. */
+/** The orders `newest` and `oldest` use the same kind of position. */
 const POSITIONS: Readonly<Record<JobOrder, PositionShape>> = {
   newest: TIME_AND_ID,
   oldest: TIME_AND_ID,
@@ -45,7 +45,6 @@ const POSITIONS: Readonly<Record<JobOrder, PositionShape>> = {
   nearest: [{ order: 'nearest' }, 'number', 'text'],
 };
 export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | 'id'>): Position => [createdAt, id];
-/** The contents of an event's cursor in its job's list of events. */
 export const IN_ORDER = ['number'] as const;
 
 export const jobFilter = z.strictObject({
@@ -149,7 +148,6 @@ export const readJob = operation({
   run: ({ db, viewer, include }, { id }): Promise<ReadableJob> => readJobWith(db, viewer, id, include),
 });
 
-/** Reads the jobs nested in many objects together. */
 export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[]): Promise<Map<JobId, ReadableJob>> {
   const rows = await selectVisibleJobs[viewer.role](db, { ids: asArray(ids), ...idsOf(viewer) });
   return new Map(rows.map((job) => [job.id, readableJob(viewer, job)]));
@@ -199,7 +197,6 @@ export const readDispute = operation({
   },
 });
 
-/** The job fields that warnings are computed from. */
 export const WARNED_FIELDS = ['category', 'zipCode', 'city', 'state', 'desiredStartDate', 'desiredCompletionDate'];
 
 /** Reads a job's warnings. Returns them only to users who may read them. */

@@ -85,10 +85,7 @@ export const contractorFilter = z.strictObject({
   near: nearPlace.nullish().describe(`Only contractors with a service area near a place. ${FOUND_BY_DISTANCE}`),
 });
 
-/**
- * The contents of a cursor in each order. Each order's cursor has a different length, so it's invalid in any other
- * order.
- */
+/** Each order's cursor has a different length, so it's invalid in any other order. */
 const POSITIONS: Readonly<Record<ContractorOrder, PositionShape>> = {
   newest: ['time', 'text'],
   best_rated: ['number', 'number', 'text'],
@@ -96,7 +93,6 @@ const POSITIONS: Readonly<Record<ContractorOrder, PositionShape>> = {
   nearest: ['number', 'number', 'number', 'time', 'text'],
 };
 
-/** A contractor in a list. */
 export type ContractorListItem = ReadableContractor & { readonly distance: number | null };
 
 export const listContractors = operation({

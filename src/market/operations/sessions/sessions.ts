@@ -48,13 +48,11 @@ export const logIn = operation({
     const consume = await caller.consume('logInPerAccountAndAddress', whoFromWhere);
     const session = await countingFailure(caller, email, async () => {
       const account = await findCredentials(db, email);
-      // Logs the account's ID. If a user reports attempts on their account, an operator can find them by the user's
-      // email.
+      // If a user reports attempts on their account, an operator can find them in the log by the account's ID.
       caller.request.record.account = account?.user.id;
-      // If no account has the email, the comparison takes just as long. Otherwise, the response time would reveal which
-      // emails have accounts.
+      // If no account has the email, the comparison takes just as long, so the time doesn't reveal which emails exist.
       const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {
-        // The queue for hashing was full and refused the comparison, so this call doesn't count as an attempt.
+        // The hashing queue was full and refused the comparison, so this call doesn't count as an attempt.
         await consume.refund();
         throw error;
       });
@@ -105,10 +103,7 @@ export const refreshSession = operation({
 
 type FoundToken = NonNullable<Awaited<ReturnType<typeof findRefreshToken>>>;
 
-/**
- * Exchanges a refresh token for the next one. If the session has ended, the call is refused before the token is
- * checked.
- */
+/** If the session has ended, the call is refused before the token is checked. */
 async function successorOf(
   call: Pick<Call<null>, 'db' | 'services' | 'caller'>,
   token: string,

@@ -39,7 +39,6 @@ function ownerOf(viewer: Viewer, { userId }: { userId?: UserId | null | undefine
   return userId ?? viewer.userId;
 }
 
-/** True if the viewer may see this person's balance and transfers. */
 export function seesTokensOf(viewer: Viewer, userId: UserId): boolean {
   return viewer.role === 'admin' || viewer.userId === userId;
 }
@@ -157,10 +156,7 @@ export const adjustTokens = operation({
 
 type Adjustment = Parameters<(typeof adjustTokens)['run']>[1];
 
-/**
- * Finds the transfer that was already made under this reference. Refuses the call if that transfer was a different
- * adjustment.
- */
+/** Refuses the call if the transfer under this reference was a different adjustment. */
 async function earlierTransfer(
   tx: Db,
   { userId, amount, reason }: Adjustment,
@@ -191,8 +187,7 @@ export const auditTokens = operation({
   input: emptyInput,
   run: ({ db }) =>
     db.inTransaction(async (tx) => {
-      // Reads the mismatches first and then the counts, in separate statements. An account opened in between is counted
-      // but not checked.
+      // Separate statements, mismatches first: an account opened in between is counted but not checked.
       const mismatches = await selectMismatches(tx, {});
       const [counts] = await countLedger(tx, {});
       return {

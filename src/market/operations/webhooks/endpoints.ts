@@ -1,7 +1,4 @@
-/**
- * Creates, reads, changes, and deletes webhook endpoints, and rotates their secrets. An API key can't manage endpoints,
- * because an endpoint would outlive the key.
- */
+/** Manages webhook endpoints. An API key can't, because an endpoint would outlive the key. */
 import { z } from 'zod';
 import { WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
 import { settledFields } from '../../../platform/fields/entity.js';
@@ -106,7 +103,7 @@ export const readWebhookEndpoint = operation({
   run: ({ db, viewer }, input) => readableEndpoint(db, viewer, input.id),
 });
 
-/** Returns the endpoint to its owner and to admins. Refuses everyone else. */
+/** Refuses everyone but the owner and admins. */
 export async function readableEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
   const [row] = await selectWebhookEndpoint(db, { id: endpoint });
   if (!row) throw noSuchEndpoint();
@@ -114,7 +111,7 @@ export async function readableEndpoint(db: Db, viewer: Viewer, endpoint: Webhook
   return row.endpoint;
 }
 
-/** Returns the endpoint to its owner. Refuses everyone else. */
+/** Refuses everyone but the owner. */
 export async function ownEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
   const [row] = await selectWebhookEndpoint(db, { id: endpoint });
   if (!row) throw noSuchEndpoint();
@@ -213,10 +210,7 @@ export const rotateWebhookSecret = operation({
     });
     return { webhook, secret };
 
-    /**
-     * Encrypts an old secret with the current key, so all of an endpoint's secrets use the same key. Drops a secret
-     * that can no longer be decrypted.
-     */
+    /** All of an endpoint's secrets use the current key. Drops a secret that can't be decrypted. */
     function reseal(one: StoredSecret): StoredSecret[] {
       const text = encryptor.open(one.sealed, endpoint);
       return text === undefined ? [] : [{ ...one, sealed: encryptor.encrypt(text, endpoint) }];
@@ -224,7 +218,7 @@ export const rotateWebhookSecret = operation({
   },
 });
 
-/** Returns the newest old secrets. An old secret keeps signing for at most a day. */
+/** An old secret keeps signing for at most a day. */
 function expiringSecrets(secrets: readonly StoredSecret[], now: number): StoredSecret[] {
   return secrets
     .map(({ sealed, endsAt }) => ({ sealed, endsAt: endsAt ?? now + OLD_SECRET_MS }))
