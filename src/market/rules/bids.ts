@@ -1,19 +1,17 @@
-/** The life of a bid, as data: what people do with a bid, and what happens to a bid because of its job. */
+/** The life of a bid, as data: what people do with it, and what happens to it because of its job. */
 import type { BidEffect } from './jobs/effects.js';
 import type { Action } from './lifecycle.js';
 import { COUNTED_BID_STATES, LIVE_BID_STATES, type BidState } from './states.js';
 
-/** A change that a person makes to a bid. */
 export interface BidTransition<Event extends string = string> extends Action<Event> {
   readonly from: readonly BidState[];
   readonly to: BidState;
-  /** The effects in addition to the state change. */
   readonly effects: readonly BidEffect[];
 }
 
 /**
  * A bid can skip steps but never repeat them: a shortlisted bid can't be marked as viewed again. An accepted bid can't
- * be withdrawn or rejected, and its stake stays held until the job ends.
+ * be withdrawn or rejected.
  */
 export const BID_TRANSITIONS = {
   view: {
@@ -74,7 +72,7 @@ interface BidConsequence {
   readonly effects: readonly BidEffect[];
 }
 
-/** What happens to bids because of a change to their job. An accepted bid's stake is held until the job ends. */
+/** An accepted bid's stake is held until the job ends. */
 export const BID_CONSEQUENCES = {
   accept: { from: LIVE_BID_STATES, to: 'accepted', event: 'bid.accepted', when: 'the bid is awarded', effects: [] },
   passOver: {

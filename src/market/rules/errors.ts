@@ -50,7 +50,7 @@ export const REFUSALS = {
 
 export type ErrorCode = keyof typeof REFUSALS;
 
-/** The codes with status 401. Every 401 also has a reason. */
+/** Every 401 also has a reason. */
 export type UnauthorizedCode = {
   [Code in ErrorCode]: (typeof REFUSALS)[Code][0] extends 401 ? Code : never;
 }[ErrorCode];
@@ -58,18 +58,15 @@ export type RefusalCode = Exclude<ErrorCode, UnauthorizedCode>;
 
 export const ERROR_CODES = Object.keys(REFUSALS) as ErrorCode[];
 
-/** All codes that REST can return. Codes that occur only at `/graphql` aren't included. */
+/** Leaves out codes that occur only at `/graphql`. */
 export const REST_ERROR_CODES = ERROR_CODES.filter((code): boolean => code !== 'PERSISTED_QUERY_NOT_FOUND');
 
-/** Creates a refusal. Throwing it, as in `throw refuse('UNKNOWN_BID')`, automatically rolls back the transaction. */
+/** Throwing the refusal, as in `throw refuse('UNKNOWN_BID')`, rolls back the transaction. */
 export function refuse(code: RefusalCode, facts?: RefusalOptions): Refusal {
   return new Refusal(code, REFUSALS[code], facts);
 }
 
-/**
- * Creates a 401 with a reason. The reason tells the client whether to refresh, to log in again, or to correct its
- * header.
- */
+/** The reason tells the client whether to refresh, to log in again, or to correct its header. */
 export function unauthorized<Code extends UnauthorizedCode>(
   code: Code,
   reason: keyof (typeof UNAUTHORIZED_MESSAGES)[Code] & UnauthorizedReason,
@@ -79,7 +76,6 @@ export function unauthorized<Code extends UnauthorizedCode>(
   return new Refusal(code, REFUSALS[code], { message, details: { reason, ...details } });
 }
 
-/** The reasons for a 401. Programs read them in `reason`. */
 export const UNAUTHORIZED_REASONS = {
   missing: 'No token was sent.',
   malformed: 'The value doesn’t look like a token.',
@@ -94,7 +90,6 @@ export const UNAUTHORIZED_REASONS = {
 
 export type UnauthorizedReason = keyof typeof UNAUTHORIZED_REASONS;
 
-/** The reasons of each 401 code, with a message for people. */
 export const UNAUTHORIZED_MESSAGES = {
   UNAUTHENTICATED: UNAUTHENTICATED_MESSAGES,
   INVALID_CREDENTIALS: {
@@ -111,7 +106,6 @@ export const UNAUTHORIZED_MESSAGES = {
   },
 } as const satisfies Record<UnauthorizedCode, { readonly [Reason in UnauthorizedReason]?: string }>;
 
-/** The reasons of codes with a status other than 401. Programs read them in `reason`. */
 const OTHER_REASONS = {
   INVALID_LINK: {
     unknown: 'The link isn’t valid or is incomplete.',
@@ -126,7 +120,7 @@ const OTHER_REASONS = {
 
 export type LinkProblem = keyof (typeof OTHER_REASONS)['INVALID_LINK'];
 
-/** Returns a code's reasons, with the meaning of each. Most codes don't have reasons. */
+/** Most codes don't have reasons. */
 export function reasonsOf(code: ErrorCode): Readonly<Record<string, string>> {
   const messages: Partial<Record<ErrorCode, object>> = UNAUTHORIZED_MESSAGES;
   const others: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = OTHER_REASONS;

@@ -11,7 +11,7 @@ export function idInPath<K extends IdKind>(kind: K) {
   return prefixedIdInPath(ID_PREFIXES[kind], kind);
 }
 
-/** The field for an entity's own identifier, which is always the entity's first field. */
+/** An entity's own identifier is always its first field. */
 export function identifier<K extends IdKind>(kind: K) {
   return { type: idOf(kind), description: `The ID, which starts with \`${ID_PREFIXES[kind]}_\`.` };
 }

@@ -46,10 +46,7 @@ export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: B
   return ids.idFrom(ID_PREFIXES[kind], milliseconds, bytes);
 }
 
-/**
- * Derives the identifier of a related object, such as a viewer for a user. No two objects of a kind share an
- * identifier.
- */
+/** A related object's identifier, such as a viewer's for a user. No two objects of a kind share one. */
 export function siblingOf<K extends IdKind>(kind: K, id: Id<IdKind>): Id<K> {
   return `${ID_PREFIXES[kind]}_${id.slice(id.indexOf('_') + 1)}`;
 }
@@ -65,7 +62,7 @@ export function isId<K extends IdKind>(kind: K, value: unknown): value is Id<K> 
 
 const KIND_OF_PREFIX = new Map(Object.entries(ID_PREFIXES).map(([kind, prefix]) => [prefix as string, kind as IdKind]));
 
-/** Returns the kind of object that an identifier names. Undefined if the text isn't an identifier. */
+/** Undefined if the text isn't an identifier. */
 export function kindOfId(value: string): IdKind | undefined {
   const kind = KIND_OF_PREFIX.get(value.slice(0, 3));
   return kind && isId(kind, value) ? kind : undefined;

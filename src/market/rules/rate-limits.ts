@@ -13,9 +13,7 @@ export const BUDGETS = {
   read: { max: 600, per: 'user' },
   write: { max: 120, per: 'user' },
   invalidToken: { max: 120, per: 'address' },
-  /**
-   * Calls with a genuine access token that has expired. An office full of well-behaved clients may send many of them.
-   */
+  /** Genuine access tokens that have expired. An office full of well-behaved clients may send many of them. */
   expiredToken: { max: 600, per: 'address' },
   /** The emails that people request, per recipient. */
   mailPerRecipient: { max: 3, per: 'recipient', windowSeconds: 3_600 },

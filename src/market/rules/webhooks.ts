@@ -4,7 +4,6 @@ import { EVENT_TYPES, type EventType } from './events.js';
 export const WEBHOOK_STATES = ['active', 'paused'] as const;
 export type WebhookState = (typeof WEBHOOK_STATES)[number];
 
-/** The reasons why an endpoint is paused. */
 export const WEBHOOK_PAUSES = {
   requested: 'The owner paused it.',
   failing: 'Every attempt failed for three days.',
@@ -27,7 +26,7 @@ export const DELIVERY_STATES = {
 export const DELIVERY_STATUSES = Object.keys(DELIVERY_STATES) as (keyof typeof DELIVERY_STATES)[];
 export type DeliveryStatus = keyof typeof DELIVERY_STATES;
 
-/** The type of the event that `sendTestEvent` sends. No job has an event of this type. */
+/** For `sendTestEvent`. No job has an event of this type. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 export type DeliveredType = EventType | typeof TEST_EVENT_TYPE;
 export const DELIVERED_TYPES: readonly DeliveredType[] = [...EVENT_TYPES, TEST_EVENT_TYPE];

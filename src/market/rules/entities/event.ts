@@ -17,7 +17,7 @@ import {
 import { idOf, identifier } from '../id-fields.js';
 import { ROLES } from '../viewer.js';
 
-/** The highest number of text fields in an event. Only a decision has three. */
+/** Only a decision has three text fields. */
 const TEXTS_MAX = 3;
 
 const NAME_CHARACTERS_MAX = 2 * TEXT.name + 1;
@@ -69,7 +69,6 @@ const DETAILS = {
 export const EVENT_DETAILS = Object.keys(DETAILS) as (keyof typeof DETAILS)[];
 export type EventDetails = { -readonly [Name in keyof typeof DETAILS]: z.output<(typeof DETAILS)[Name]['type']> };
 
-/** The fields of an event in the database. */
 const STORED_FIELDS = {
   id: identifier('event'),
   jobId: { type: idOf('job'), description: 'The job.' },

@@ -17,10 +17,7 @@ import {
 } from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 
-/**
- * A job's distance in a list. The distance isn't one of the job's fields, because it depends on the place in the list's
- * filter.
- */
+/** The distance isn't one of the job's fields, because it depends on the place in the list's filter. */
 export const JOB_DISTANCE = {
   type: z.number().min(0).nullable(),
   description:
@@ -31,7 +28,7 @@ export const JOB_DISTANCE = {
 
 export const WARNING_CODES = ['UNKNOWN_CATEGORY', 'UNKNOWN_PLACE', 'PLACE_MISMATCH', 'DATE_IN_PAST'] as const;
 
-/** The maximum length of a warning, which is enough for a sentence that quotes two of the job's values. */
+/** Long enough for a sentence that quotes two of the job's values. */
 const WARNING_CHARACTERS_MAX = 3 * TEXT.line;
 
 export const JOB_WARNING = entity(
@@ -48,7 +45,7 @@ export const JOB_WARNING = entity(
   },
 );
 
-/** A job's warnings, which are computed when the job is read. REST omits warnings from lists. */
+/** Warnings are computed when the job is read. REST omits them from lists. */
 export const JOB_WARNINGS = {
   type: z.array(JOB_WARNING.schema),
   description: 'What may keep contractors from finding the job. Empty once the job is awarded or has ended.',

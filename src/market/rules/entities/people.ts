@@ -123,7 +123,7 @@ export const HOMEOWNER = entity('Homeowner', 'A homeowner’s profile.', {
   updatedAt: { type: timestamp, description: 'When the profile last changed.' },
 });
 
-/** The orders of the contractor directory. Contractors with equal values are sorted newest first. */
+/** Contractors with equal values are sorted newest first. */
 export const CONTRACTOR_ORDERS = ['newest', 'best_rated', 'most_completed', 'nearest'] as const;
 export type ContractorOrder = (typeof CONTRACTOR_ORDERS)[number];
 
@@ -223,9 +223,7 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
   updatedAt: { type: timestamp, description: 'When the profile last changed.' },
 });
 
-/**
- * A contractor's distance in a list. The distance depends on the search, so it isn't one of the contractor's fields.
- */
+/** The distance isn't one of the contractor's fields, because it depends on the search. */
 export const CONTRACTOR_DISTANCE = {
   type: z.number().min(0).nullable(),
   description:

@@ -1,7 +1,6 @@
 /**
- * The effects of a job operation in addition to its own state change. `lifecycle.ts` names each operation's effects,
- * the documents print their descriptions, and a table maps each effect to its code. This keeps the documented effects
- * and the actual effects the same.
+ * `lifecycle.ts` names each operation's effects, the documents print these descriptions, and a table maps each effect
+ * to its code. This keeps the documented effects and the actual effects the same.
  */
 import { statesIn } from '../states.js';
 import { eitherOf } from '../words.js';
@@ -33,17 +32,16 @@ export const EFFECT_DESCRIPTIONS = {
 
 export type Effect = keyof typeof EFFECT_DESCRIPTIONS;
 
-/** The effects that a state change can have. The other effects are part of the operations that they belong to. */
+/** The other effects are part of the operations that they belong to. */
 export type TransitionEffect = Exclude<Effect, 'chargeRaisedUrgency' | 'makeBid' | 'stakeHold'>;
 
-/** The effects of a bid operation, in addition to its own state change. */
 export type BidEffect = 'releaseHold';
 
 export function descriptionOf(effect: Effect): string {
   return EFFECT_DESCRIPTIONS[effect];
 }
 
-/** Describes these effects. The text follows the sentence that describes the operation. */
+/** The text follows the sentence that describes the operation. */
 export function sentenceOf(effects: readonly Effect[]): string {
   return effects.map((effect) => ` ${descriptionOf(effect)}`).join('');
 }

@@ -1,9 +1,6 @@
 const PASSWORD_LINK = { page: '/reset-password', hours: 1 } as const;
 
-/**
- * The kinds of emails that the service sends, and the links in them. Every email is about an account, and none contains
- * text that another user wrote.
- */
+/** Every email is about an account, and none contains text that another user wrote. */
 export const MAILS = {
   password_reset: PASSWORD_LINK,
   /** The same link as in a password reset, sent by support. */
@@ -28,18 +25,13 @@ export const MAILS = {
 
 export type MailKind = keyof typeof MAILS;
 
-/** The kinds of emails with a link. */
 export type LinkKind = { [Kind in MailKind]: (typeof MAILS)[Kind] extends null ? never : Kind }[MailKind];
 
-/** Returns the kinds of emails that link to this page. */
 export function kindsWithPage(page: LinkPage): readonly LinkKind[] {
   return (Object.keys(MAILS) as MailKind[]).filter((kind): kind is LinkKind => MAILS[kind]?.page === page);
 }
 
 export type LinkPage = (typeof MAILS)[LinkKind]['page'];
 
-/**
- * The outcome of an email. `refused`: the mail server permanently rejected the address. `given_up`: the email couldn't
- * be sent. `nobody`: the address has no account, or the link has expired in the meantime.
- */
+/** `refused`: permanently rejected by the mail server. `nobody`: no account has the address, or its link expired. */
 export type MailOutcome = 'sent' | 'refused' | 'given_up' | 'nobody';
