@@ -23,9 +23,8 @@ const dropRecords = statement('dropRecords', { key: idempotencyRecords.key }, (_
 );
 
 /**
- * Deletes refresh tokens after their session has ended. While a session is active, the reuse of an old token shows a
- * theft. Without the row, that token would look like an unknown one. Every session expires, so the number of its tokens
- * is limited.
+ * While a session is active, the reuse of an old token shows a theft. Without the row, that token would look like an
+ * unknown one. Every session expires, so the number of its tokens is limited.
  */
 const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Placeholders<object>, fields) =>
   builder
@@ -39,10 +38,7 @@ const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Pla
     .returning(fields),
 );
 
-/**
- * Deletes sessions that no longer have tokens. Otherwise, deleting a session would also delete all its tokens in one
- * statement instead of in batches.
- */
+/** Spares sessions with tokens. Deleting one would delete all its tokens in one statement instead of in batches. */
 const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(sessions)
@@ -53,10 +49,7 @@ const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placehol
     .returning(fields),
 );
 
-/**
- * Deletes deliveries that are too old, whether they were sent or not. The database deletes their attempts with them,
- * and this statement deletes their tasks.
- */
+/** The database deletes these deliveries' attempts, and this statement deletes their tasks. */
 const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries.id }, (_: Placeholders<object>) =>
   withTheirTasks(sql`select id from webhook_deliveries
     where created_at < ${daysAgo(WEBHOOKS.deliveriesKeptDays)} ${batch}`),
@@ -75,10 +68,7 @@ const withTheirTasks = (ids: SQL) => sql`with dropped as (
   ), ended as (delete from tasks using dropped where tasks.id = dropped.id)
   select id from dropped`;
 
-/**
- * Deletes an endpoint an hour after its user deleted it. Until then, another instance may still commit a delivery to
- * the endpoint.
- */
+/** Waits an hour, because another instance may still commit a delivery to the deleted endpoint. */
 const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(webhookEndpoints)
@@ -89,10 +79,7 @@ const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_
     .returning(fields),
 );
 
-/**
- * Deletes old emails, whether they were sent or not, because their links expired long before. Emails that wait for
- * support's decision are kept.
- */
+/** The links of old emails expired long before. Emails that wait for support's decision are kept. */
 const dropMails = statement('dropMails', { id: mails.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(mails)
@@ -103,7 +90,7 @@ const dropMails = statement('dropMails', { id: mails.id }, (_: Placeholders<obje
     .returning(fields),
 );
 
-/** The kinds of rows to delete. Rows that refer to other rows come first. */
+/** Rows that refer to other rows come first. */
 const DROPS = {
   records: dropRecords,
   tokens: dropTokens,
@@ -117,10 +104,9 @@ const DROPS = {
 type Kind = keyof typeof DROPS;
 type OnFailure = (kind: Kind, error: unknown) => void;
 
-/** The number of rows deleted, by kind. */
 type DropCounts = Readonly<Record<Kind, number>>;
 
-/** Deletes expired rows of every kind. If one kind fails, the others are still deleted. */
+/** If one kind fails, the others are still deleted. */
 export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): Promise<DropCounts> {
   const counts: Record<Kind, number> = {
     records: 0,
@@ -146,7 +132,6 @@ export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): 
   return counts;
 }
 
-/** Starts the cleanup, which runs soon after startup and then every hour until it's closed. */
 export function startCleanup(db: Db, onFailure: OnFailure): { close(): Promise<void> } {
   const closing = new AbortController();
   let running: Promise<unknown> | undefined;

@@ -7,20 +7,14 @@ import { builder, type Placeholders, selectFrom, statement } from '../../../plat
 import { users } from '../tables/accounts.js';
 import { FOREVER, mails } from '../tables/mails.js';
 
-/**
- * True for an event that the account caused after the email change. Events of deleted drafts are kept, so they count
- * too.
- */
+/** Events of deleted drafts are kept, so they count too. */
 const causedAfterChange = sql`e.actor_id = mails.user_id and e.occurred_at > mails.created_at`;
 
-/** True if the homeowner changed any of their jobs after the email change, for example by publishing an older draft. */
+/** Publishing an older draft counts too. */
 const changedJob = (hasPosition: SQL) => sql`exists (select from homeowners h join events e on e.homeowner_id = h.id
   where h.user_id = mails.user_id and e.position ${hasPosition} and ${causedAfterChange})`;
 
-/**
- * The reasons why an undo doesn't return the account and support decides instead. Most of them are uses of the account
- * after the email change. The row in `mails` was written at the time of that change.
- */
+/** The reasons why support decides. Most are uses after the email change, at which the row in `mails` was written. */
 const USES_AFTER_CHANGE: Readonly<Record<string, SQL>> = {
   profile: sql`exists (select from users u where u.id = mails.user_id and u.profile_edited_at > mails.created_at)`,
   // Events with a position and events without one are in different indexes, so there is one condition for each.
@@ -60,8 +54,8 @@ export const setEmailUndo = statement('setEmailUndo', {}, ($: Placeholders<NewUn
 );
 
 /**
- * Keeps an undo valid while support decides about another one, no matter how long that takes. The undo's link no longer
- * expires. Returns no row if the link was used or has already expired.
+ * Keeps the undo's link from expiring while support decides about another one. Returns no row if the link was used or
+ * has already expired.
  */
 export const markUndoWaiting = statement(
   'markUndoWaiting',

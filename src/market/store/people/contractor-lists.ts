@@ -25,10 +25,7 @@ export interface ContractorFilter {
 
 export interface ContractorListItem {
   readonly contractor: Contractor;
-  /**
-   * True if the contractor has bid on one of the viewer's jobs. Whether they have bid decides what the viewer can see
-   * of the contractor.
-   */
+  /** True if the contractor has bid on one of the viewer's jobs, which decides what the viewer can see of them. */
   readonly client: boolean;
   /** The distance to the contractor's nearest service area, in tenths of a mile. Null if no place was requested. */
   readonly tenths: number | null;
@@ -44,7 +41,7 @@ interface FilterValues extends ViewerIds {
 
 const { createdAt, completedJobs, ratingRank, ratingCount, id } = contractors;
 
-/** The sort column for distance. `nearBy` computes this column, because no table has it. */
+/** `nearBy` computes this column, because no table has it. */
 const nearness = orderKey(sql`near_by.nearness`, 'integer');
 
 /** The columns of each order, which are always sorted in descending order. */
@@ -55,10 +52,7 @@ const KEYS = {
   nearest: { nearness, ratingRank, ratingCount, createdAt, id },
 } as const satisfies Record<ContractorOrder, Readonly<Record<string, OrderKey>>>;
 
-/**
- * The condition of each search filter. The searched value is in a subquery, which hides it from the planner, because
- * the planner's frequency estimates are bad.
- */
+/** The subquery hides the searched value from the planner, because the planner's frequency estimates are bad. */
 const TERMS = {
   search: ($: Placeholders<FilterValues>) =>
     sql`${contractorTerms.words(contractors)} like (select lower(${$('search')}::text))`,
@@ -157,8 +151,8 @@ function matchesFilter($: Placeholders<FilterValues>, { terms }: ContractorQuery
 }
 
 /**
- * Selects the first contractors nearby. The index of service areas is queried for one area after another. A single
- * query for all areas would compare each contractor with thousands of areas.
+ * Queries the index for one area after another. A single query for all areas would compare each contractor with
+ * thousands of areas.
  */
 function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: ScanLimit): SQL {
   const { atMost, direction, positionCondition } = scan;
@@ -180,7 +174,6 @@ function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: Sca
     order by ${list(keys.map((key) => sql`${key} ${sql.raw(direction)}`))} limit ${sql.raw(String(atMost))}`;
 }
 
-/** True if the contractor is in the query's result. */
 function isAmong(ids: SQL): SQL {
   return sql`${contractors.id} = any(array(${ids}))`;
 }

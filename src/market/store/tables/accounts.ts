@@ -16,8 +16,8 @@ interface UserNames {
 }
 
 /**
- * The text that a search for users looks through: the name, the email, the phone number as written, and the number's
- * digits. With the digits, a search finds a phone number in any format. Emails and digits never contain the separator.
+ * The text that a search for users looks through. With the digits, it finds a phone number in any format. Emails and
+ * digits never contain the separator.
  */
 export const userWords = (t: UserNames): SQL =>
   sql`lower(${t.firstName} || ' ' || ${t.lastName} || chr(1) || ${t.email} || chr(1) || coalesce(${t.phone}, '')
@@ -38,14 +38,12 @@ export const users = pgTable(
     emailVerified: boolean().notNull().default(false),
     /** True if the mail server permanently rejected the last email to this address. */
     emailUndeliverable: boolean().notNull().default(false),
-    /** The state of the account's last email undo. */
     emailUndo: text().$type<EmailUndoState>(),
     /** The other address in the last email undo. This address is reserved until support decides. */
     emailUndoAddress: text(),
     /** When the person last edited their own fields or profile. */
     profileEditedAt: moment(),
     suspendedAt: moment(),
-    /** When a queued task ends the suspension. */
     suspendedUntil: moment(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
@@ -131,17 +129,11 @@ export const contractors = pgTable(
     completedJobs: integer().notNull().default(0),
     ratingSum: integer().notNull().default(0),
     ratingCount: integer().notNull().default(0),
-    /**
-     * The account's creation time, which triggers copy here. The list of users reads verified contractors in this
-     * order.
-     */
+    /** Triggers copy this time from the account, because the list of users reads verified contractors in this order. */
     createdAt: createdAt(),
     updatedAt: updatedAt(),
 
-    /**
-     * The account's first and last name, which the same triggers copy here. This way, one index covers all searched
-     * text.
-     */
+    /** The same triggers copy the account's first and last name here, so one index covers all searched text. */
     personName: text().notNull().default(''),
     /** The average rating in hundredths. 0 before the first rating. Lists are sorted by this column. */
     ratingRank: integer()

@@ -30,7 +30,7 @@ export const bids = pgTable(
     createdAt: createdAt(),
     updatedAt: updatedAt(),
     submittedAt: moment().notNull().defaultNow(),
-    /** The job's creation time. With it, a contractor's own jobs can be sorted together with open jobs. */
+    /** With this copy, a contractor's own jobs can be sorted together with open jobs. */
     jobCreatedAt: moment().notNull(),
   },
   (t) => [

@@ -23,10 +23,7 @@ export const events = pgTable(
     data: jsonb().$type<Record<string, unknown>>().notNull().default({}),
     /** The job's owner, who never changes. The owner is stored in the event because a deleted draft has no row. */
     homeownerId: idColumn('homeowner').notNull(),
-    /**
-     * The event's position among all events. `number_events` sets it after the event is committed, and it never
-     * changes.
-     */
+    /** `number_events` sets the position after the event is committed. The position never changes. */
     position: position(),
   },
   (t) => [
