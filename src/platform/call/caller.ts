@@ -16,22 +16,17 @@ export interface CallerRequest {
   readonly address: string;
   /** The client whose quotas count this request. Its user is set once it is known. */
   readonly client: Client;
-  /**
-   * The token in the Authorization header. Empty if the header has no bearer token, undefined if there is no header.
-   */
+  /** Empty if the Authorization header has no bearer token, undefined if there is no header. */
   readonly bearer: string | undefined;
-  /** The value of the Idempotency-Key header. */
   readonly idempotencyKey?: string | undefined;
   /** The name that the caller's program gives itself. */
   readonly program?: string | null;
 }
 
-/** A call that was counted in a budget. */
 export interface Consumption {
   refund(): Promise<void>;
 }
 
-/** The names of a market's rate limits. */
 type BudgetOf<S extends FrameServices> = Parameters<S['budget']>[0];
 
 export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices<V> = FrameServices<V>> {
@@ -39,17 +34,12 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   readonly taken = new Map<string, RateLimitResult>();
   /** The database for calls outside a dry run. Their connections count against the caller's quota. */
   readonly pool: Db;
-  /** Set if this request is a dry run. */
   dryRun: DryRun | undefined;
-  /** True if an earlier response was replayed. */
   replayed = false;
   /** True if the caller has a read-only API key. Known once the viewer is known. */
   onlyReads = false;
   readonly client: Client;
-  /**
-   * The request's place in the quotas. `identify` is called once the session is known to be active, and throws if the
-   * user has too many requests in progress.
-   */
+  /** `identify` is called once the session is active. It throws if the user has too many requests in progress. */
   underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;
   #viewer: Promise<V> | undefined;
   #isFromMemory = false;
@@ -71,7 +61,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     this.pool = services.db.of(this.client);
   }
 
-  /** True if the caller has an API key, which may do less than a session. */
+  /** An API key may do less than a session. */
   get hasApiKey(): boolean {
     return this.#credentials.kind === 'API key';
   }
@@ -100,10 +90,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     }
   }
 
-  /**
-   * Looks up the viewer once per request. With `byDatabase`, the result must come from the database and not from
-   * memory.
-   */
+  /** Looks up the viewer once per request. With `byDatabase`, the result isn't taken from memory. */
   viewer({ byDatabase = false } = {}): Promise<V> {
     if (!this.#viewer || (byDatabase && this.#isFromMemory))
       this.#viewer = this.#authenticate(byDatabase || this.#hasEnded);
@@ -159,10 +146,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     };
   }
 
-  /**
-   * Consumes the budget without showing it in the response. Returns the seconds until the budget has room again, or 0
-   * if it has room.
-   */
+  /** Consumes the budget without showing it in the response. Returns the seconds until it has room again, or 0. */
   async tryConsume(name: BudgetOf<S>, identity: string): Promise<number> {
     const { allowed, retryAfterSeconds } = await this.#take(name, identity);
     return allowed ? 0 : retryAfterSeconds;
@@ -176,10 +160,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   }
 }
 
-/**
- * The budget that a call with an invalid token consumes. A call without a token isn't counted, because it isn't a
- * guess.
- */
+/** A call without a token isn't counted, because it isn't a guess. */
 const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NoViewer['reason'], 'invalidToken' | 'expiredToken' | undefined>> = {
   missing: undefined,
   malformed: 'invalidToken',
@@ -188,10 +169,6 @@ const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NoViewer['reason'], 'invalidToken' 
   session_ended: 'invalidToken',
 };
 
-/**
- * Reads the credentials from the token. The token is empty if the header has no bearer token, and undefined if there is
- * no header.
- */
 function readCredentials<V extends FrameViewer>(
   accessTokens: FrameServices<V>['accessTokens'],
   token: string | undefined,

@@ -13,10 +13,7 @@ const HEADER_VALUES = new Map([
   ['false', false],
 ]);
 
-/**
- * True if a request asks for a dry run. Any other value is refused, because a caller who misspells it would otherwise
- * make a real call.
- */
+/** An unknown value is refused, because a caller who misspells it would otherwise make a real call. */
 export function wantsDryRun(header: string | undefined): boolean {
   if (header === undefined) return false;
   const isWanted = HEADER_VALUES.get(header.trim().toLowerCase());
@@ -24,10 +21,8 @@ export function wantsDryRun(header: string | undefined): boolean {
   return isWanted;
 }
 
-/** The effects of a dry run, by kind. */
 export type DryRunEffects = Readonly<Record<string, object[]>>;
 
-/** How a market reads the effects that a transaction has recorded. */
 export interface RecordedEffects {
   readonly kinds: readonly string[];
   /** The effects since `beganAt`, each with its row's identifier. */
@@ -44,10 +39,7 @@ export interface DryRun {
   readonly effects: DryRunEffects;
   /** Undefined before the first writing operation has begun. */
   readonly transaction: Db | undefined;
-  /**
-   * Runs one operation in the transaction. Begins the transaction if necessary. A refused operation is rolled back
-   * immediately, as in a real call.
-   */
+  /** Begins the transaction if necessary. A refused operation is rolled back immediately, as in a real call. */
   run<T>(work: (tx: Db) => Promise<T>): Promise<T>;
   /** Rolls back the transaction, if it has begun. */
   end(): Promise<void>;
@@ -64,10 +56,7 @@ export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRu
   let rollback: Promise<void> | undefined;
   let finish = () => {};
 
-  /**
-   * Two requests can lock the same rows in opposite orders. With the usual lock timeout, each request would hold a
-   * connection and wait for the other one until the timeout.
-   */
+  /** Two requests can lock the same rows in opposite orders. Each would hold a connection until the usual timeout. */
   async function withShortLockTimeout(tx: Db): Promise<Db> {
     await waitForLocksAtMost(tx, DRY_RUN_LOCK_WAIT_MS);
     return tx;
@@ -128,10 +117,7 @@ interface State {
   failure: unknown;
 }
 
-/**
- * GraphQL doesn't wait for reads whose parent has failed. After the rollback, such a read would run on a connection
- * that serves another request.
- */
+/** GraphQL doesn't await reads under a failed parent. After a rollback, they'd run on another request's connection. */
 function whileOpen(tx: Db, state: State): Db {
   return {
     isTransaction: true,

@@ -10,7 +10,6 @@ import type { Metrics } from '../telemetry/metrics.js';
 import type { RecordedEffects } from './dry-run.js';
 import type { StoredAnswers } from './idempotency.js';
 
-/** A signed-in user. */
 export interface FrameViewer {
   readonly userId: string;
   readonly sessionId: string;
@@ -24,10 +23,7 @@ type BearerOf<V extends FrameViewer> = Pick<V, 'userId' | 'sessionId' | 'role'>;
 export interface NoViewer {
   readonly reason: UnauthenticatedReason;
   readonly message?: string;
-  /**
-   * A reason for the log only. If the clocks of two instances differ, an operator must know, but a client doesn't need
-   * to.
-   */
+  /** For the log only. If two instances' clocks differ, an operator must know, but a client doesn't need to. */
   readonly loggedAs?: 'issued_in_future';
 }
 
@@ -41,14 +37,12 @@ export type Credentials<V extends FrameViewer = FrameViewer> =
 export interface CallerIdentity<V> {
   readonly viewer: V;
   readonly apiKey?: string;
-  /** True for a read-only API key. */
   readonly onlyReads?: boolean;
 }
 
 /** Credentials that name somebody. */
 export type GivenCredentials<V extends FrameViewer> = Exclude<Credentials<V>, { readonly kind: 'none' }>;
 
-/** Finds the user who has a session or an API key. */
 export interface Viewers<V extends FrameViewer> {
   /** Looks only in memory. Returns undefined if the database must be queried. */
   inMemory(credentials: GivenCredentials<V>): V | undefined;
@@ -67,10 +61,7 @@ export interface FrameServices<V extends FrameViewer = FrameViewer> {
   readonly rateLimits: RateLimits;
   /** The rate limit with this name. The frame itself consumes `read`, `invalidToken`, and `expiredToken`. */
   budget(name: string): RateBudget;
-  /**
-   * The text's HMACs. The first uses the current secret. If JWT_PREVIOUS_SECRET is set, the second HMAC uses that
-   * secret.
-   */
+  /** The first uses the current secret. If JWT_PREVIOUS_SECRET is set, the second HMAC uses that secret. */
   hmacs(text: string): readonly string[];
   readonly storedAnswers: StoredAnswers;
   readonly recordedEffects: RecordedEffects;

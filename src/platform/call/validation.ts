@@ -24,10 +24,7 @@ function invalid(problems: ReadonlyMap<string, string>): Refusal {
   return refuse('VALIDATION_FAILED', { fields: Object.fromEntries(problems) });
 }
 
-/**
- * The first problem of each field. Returns a map, because a client may send a field name that every object has, such as
- * `constructor`.
- */
+/** A map, because a client may send a field name that every object has, such as `constructor`. */
 function problemsOf(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [field, problem] of issues.flatMap((issue) => problemsIn(schema, issue)))
@@ -73,8 +70,8 @@ const KIND_WORDS: Record<string, string> = {
 };
 
 /**
- * Zod copies these options and sets `async` in the copy. If `async` weren't already there, each copy would get its own
- * hidden class (see test/bench/README.md), and V8 couldn't optimize Zod's code for it.
+ * Zod copies these options and sets `async` in the copy. Without `async` here, each copy would get its own hidden class
+ * (see test/bench/README.md), and V8 couldn't optimize Zod's code for it.
  */
 const IN_OUR_WORDS = { error: sentenceFor, async: false };
 
@@ -98,10 +95,7 @@ function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/**
- * True if the schema accepts only integers. Zod itself first expects a number, and checks only then that the number is
- * an integer.
- */
+/** Zod itself first expects a number, and only then checks that the number is an integer. */
 function isWholeNumber(schema: unknown): boolean {
   return schema instanceof z.ZodNumber && kindOf(schema).is === 'integer';
 }

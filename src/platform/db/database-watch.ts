@@ -16,9 +16,7 @@ export interface DatabaseProblem {
 }
 
 export interface DatabaseWatch {
-  /** The watch's own connection. */
   readonly probe: Database;
-  /** The database problem because of which calls can't be served. */
   readonly problem: DatabaseProblem | undefined;
   /** Polls now. Resolves within `answerWithinMs`, whatever the database does. */
   poll(): Promise<void>;
@@ -32,10 +30,7 @@ export interface DatabaseWatch {
   close(): Promise<void>;
 }
 
-/**
- * The error for a database that neither responds nor closes connections. Without this error, pending statements would
- * wait until the outage ends.
- */
+/** Ends the statements that are pending on a silent database. Otherwise, they would wait until the outage ends. */
 class NoAnswer extends Error {}
 
 export interface WatchSettings {

@@ -1,7 +1,4 @@
-/**
- * The connection to Postgres: a bounded pool behind a bounded queue. Everything that can wait has a timeout. A
- * transaction that hits a serialization failure or a deadlock is retried.
- */
+/** A bounded pool of Postgres connections behind a bounded queue. Everything that can wait has a timeout. */
 import postgres, { type ParameterOrJSON, type Sql } from 'postgres';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { QUOTAS } from '../caller-limits.js';
@@ -16,7 +13,6 @@ import { DATABASE } from '../service-limits.js';
 export { named, pipelined } from './transaction.js';
 export type { Db, NamedStatement, Transaction } from './transaction.js';
 
-/** The database address: a URL, or the parts of a socket address. */
 export type Connection = (
   { url: string } | { host: string; port: number; username: string; database: string; password?: string }
 ) & {
@@ -51,14 +47,12 @@ export interface Database extends Db {
   forLong(): Db;
   /** The same database for one caller. Its calls count against that caller's quota in the queue. */
   of(client: Client): Db;
-  /** The number of statements and transactions that are running and waiting. */
   readonly queue: Pick<FairQueue, 'active' | 'waiting'>;
   /** Runs a request that keeps its transaction open across several calls. Only the `watch` hook needs this. */
   asOneHolder<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** The limits of the queue and the metrics of its refusals. */
 export interface DatabaseQuotas {
   readonly limits: Pick<QuotaTable, 'databaseQueue'>;
   readonly events: QuotaEvents;
@@ -76,26 +70,19 @@ export interface TransactionWatch {
 }
 
 export interface DatabaseHooks {
-  /** Called with the text and the parameters of every statement that is sent. */
   onStatement?: (text: string, params: readonly unknown[]) => void;
   /** Observes transactions. The tests use it to find a call that needs two connections at the same time. */
   watch?: TransactionWatch;
-  /** Called with the name of every statement that finishes. */
   onAnswer?: (name: string, seconds: number, isFailed: boolean) => void;
-  /** Called for every call that the database couldn't serve. */
   onOverload?: (overload: Overload) => void;
   /** Called when a transaction is retried, with the SQLSTATE of the failure. */
   onRetry?: (code: string) => void;
   /**
-   * Receives a function that drops all connections and their pending statements. If the database or the network goes
-   * silent without closing connections, those statements would otherwise wait until the outage ends. The next call
-   * opens new connections.
+   * Receives a function that drops all connections and their pending statements. If the database goes silent, those
+   * statements would otherwise wait until the outage ends. The next call opens new connections.
    */
   onOpen?: (reconnect: () => Promise<void>) => void;
-  /**
-   * The known problem with the database, if any. Refusals then name it instead of saying that the server is over
-   * capacity.
-   */
+  /** Refusals then name this problem instead of saying that the server is over capacity. */
   problem?: () => 'database_away' | 'database_read_only' | undefined;
 }
 
@@ -158,10 +145,7 @@ export function connect(
   /** When a call last got a response, or when the first of the running ones started. */
   let answeredAtMs = 0;
 
-  /**
-   * Runs a transaction, or a single statement, which is a transaction too. Retries it if it fails, because a failed
-   * transaction has had no effect.
-   */
+  /** Retries a transaction that failed, because it has had no effect. A single statement is a transaction too. */
   async function persistently<T>(client: Client, work: () => Promise<T>, kind?: Work): Promise<T> {
     hooks.watch?.asking();
     for (let attempt = 1; ; attempt += 1) {

@@ -31,7 +31,6 @@ const NOT_READABLE = 'the role in DATABASE_URL cannot read the table of migratio
 const UNDEFINED_TABLE = '42P01';
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** The reason why the server isn't ready. Undefined if it is. */
 export async function unreadinessOf(db: Db): Promise<string | undefined> {
   try {
     const [last] = await lastMigration(db, {});

@@ -1,14 +1,9 @@
-/**
- * Converts a statement's values to rows, using the fields that it selects. The decoder of each value is chosen once,
- * when the statement is built, instead of for every row.
- */
+/** Converts a statement's values to rows. Each value's decoder is chosen once per statement instead of once per row. */
 import { Column, is, sql, SQL, type GetColumnData } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 
-/** A column, or an expression with the type of its values. */
 export type Field = PgColumn | SQL | SQL.Aliased;
 
-/** The columns of a row, or of an object in a row. */
 export type RowShape = Readonly<Record<string, Field>>;
 
 /** What a statement returns, in column order: values and objects of values. */
@@ -31,16 +26,12 @@ const MAY_BE_ABSENT = Symbol('from a row that may be absent');
 
 type MayBeAbsent = { readonly [MAY_BE_ABSENT]: true };
 
-/**
- * A column or an object from a table that an outer join may not match. The column is then null, and so is the object.
- * The object's first column must not be nullable.
- */
+/** A part that is null if an outer join finds no match. An object's first column must not be nullable. */
 export function mayBeAbsent<Part extends PgColumn | RowShape>(part: Part): Part & MayBeAbsent {
   // Any column can hold null, so only the type differs.
   return (is(part, Column) ? part : { ...part, [MAY_BE_ABSENT]: true }) as Part & MayBeAbsent;
 }
 
-/** The row type of these fields. */
 export type Row<F> = { -readonly [Name in keyof F as Name extends string ? Name : never]: Value<F[Name]> };
 
 type Value<F> = F extends MayBeAbsent ? Present<F> | null : Present<F>;
@@ -53,7 +44,6 @@ type Present<F> = F extends Column
       ? Row<F>
       : F;
 
-/** The format of the values: the driver's own, or JSON. */
 export type ValuesFrom = 'driver' | 'json';
 
 type Decode = (value: unknown) => unknown;

@@ -102,8 +102,8 @@ async function copyTree(from: string, to: string, isCopied: (path: string) => bo
 }
 
 /**
- * Copies one file and flushes the copy to disk. Skips files that have been deleted in the meantime. Uses a stream,
- * which ends where a truncated file now ends. `copyFile` would wait forever for the rest.
+ * Flushes the copy to disk, and skips a file that was deleted. A stream ends where a truncated file now ends, but
+ * `copyFile` would wait forever for the rest.
  */
 async function copyOne(from: string, to: string): Promise<void> {
   try {

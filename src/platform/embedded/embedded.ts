@@ -86,9 +86,8 @@ async function removeTemporary(folder: string, socket: string): Promise<void> {
 }
 
 /**
- * Creates a new cluster once. The cluster is created under another name and renamed when it and its database are
- * complete, so a start that is killed halfway leaves only an incomplete folder. Text is UTF-8 and sorts by code point,
- * which is the same on every machine.
+ * Creates a new cluster under another name and renames it once complete, so a start that is killed halfway leaves only
+ * an incomplete folder. Text is UTF-8 and sorts by code point, which is the same on every machine.
  */
 
 export async function initialiseOnce(cluster: string, temporary: string, programs: Programs): Promise<void> {

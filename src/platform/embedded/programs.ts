@@ -70,10 +70,7 @@ function chooseAccount(cluster: string): Account | undefined {
   throw new Error('Postgres can’t run as root, and this machine has no user postgres or nobody. Set DATABASE_URL.');
 }
 
-/**
- * Returns a command that lets Postgres enter these folders, if it needs one. Root's own folders, such as /root, are
- * closed to everyone else, but a Linux capability opens them to Postgres.
- */
+/** Root's own folders, such as /root, are closed to everyone else. A Linux capability opens them to Postgres. */
 function enter({ uid, gid }: Account, folders: string[]): string[] {
   const check = ['-c', 'cd "$1" && cd "$2"', 'sh', ...folders];
   if (spawnSync('/bin/sh', check, { uid, gid, cwd: '/' }).status === 0) return [];
@@ -86,9 +83,8 @@ function enter({ uid, gid }: Account, folders: string[]): string[] {
 }
 
 /**
- * Ends the child when this process ends, even after kill -9. A small shell waits on a pipe that the system closes when
- * this process ends. A line sent through the pipe ends the shell, so the shell never signals a process ID that has been
- * reused.
+ * Ends the child when this process ends, even after kill -9. A small shell waits on a pipe that the system then closes.
+ * A line sent through it ends the shell, so the shell never signals a process ID that has been reused.
  */
 function endWithThisProcess(child: ChildProcess): void {
   const words = ['-c', 'read _ || kill -INT "$1"', 'sh', String(child.pid)];

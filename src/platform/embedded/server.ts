@@ -48,10 +48,7 @@ export async function runPostgres(options: PostgresOptions): Promise<() => Promi
 
 const ATTEMPTS = 20;
 
-/**
- * Starts Postgres. Postgres's own lock decides whether it may run. Clears any parts of the lock that a killed server
- * left behind.
- */
+/** Postgres's own lock decides whether it may run. Clears any parts of the lock that a killed server left behind. */
 export async function startPostgres(options: PostgresOptions): ReturnType<typeof launch> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -98,8 +95,7 @@ export const SERVER_SETTING = 'marketplace.server';
 
 /**
  * Finds the Postgres that holds the cluster's lock, `postmaster.pid`. Process IDs are reused, so this checks the
- * process too. `server` is the server's process ID, unless that process has ended. Returns undefined if no Postgres is
- * running there.
+ * process too. `server` is the server's process ID, unless that process has ended.
  */
 export function runningPostmaster(cluster: string) {
   try {

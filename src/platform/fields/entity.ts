@@ -1,7 +1,6 @@
 /**
- * Describes an entity's fields in one place for everything that uses them. GraphQL and REST show the fields, their
- * documentation explains them, `redact` hides the fields that a reader can't see, and inputs check what people write.
- * The compiler compares the fields' types with the table's.
+ * Describes an entity's fields in one place for both APIs, their documentation, redaction, and inputs. The compiler
+ * compares the fields' types with the table's.
  */
 import { z } from 'zod';
 
@@ -18,17 +17,11 @@ export interface Field {
   readonly type: z.ZodType;
   /** A sentence about the field. The field's readers are added to it. */
   readonly description: string;
-  /**
-   * The value on the wire, as the REST documentation shows it. Identifiers, timestamps, and parts have their own
-   * examples.
-   */
+  /** The value in REST's documentation. Identifiers, timestamps, and parts have their own examples. */
   readonly example?: unknown;
   /** The field's readers. If this is omitted, everyone who sees the row reads it. */
   readonly readBy?: Readers;
-  /**
-   * True if people write and edit the field. 'at sign-up' if they can't edit it later. The service sets every other
-   * field.
-   */
+  /** True if people write and edit the field, 'at sign-up' if they can't edit it later. The service sets all others. */
   readonly written?: true | 'at sign-up';
   /** The description in inputs, if it differs. */
   readonly inputDescription?: string;
@@ -61,17 +54,14 @@ export function entity<const F extends Fields>(name: string, description: string
   return newEntity;
 }
 
-/** The entity that created an object's schema. */
 export function entityOf(schema: z.core.$ZodType): Entity {
   const match = entities.get(schema);
   if (!match) throw new Error('An object in a described field is not an entity.');
   return match;
 }
 
-/** A row as it is stored. */
 export type StoredRow<E extends Entity> = { -readonly [K in keyof E['fields']]: z.output<E['fields'][K]['type']> };
 
-/** A row as a reader sees it. */
 export type ShownRow<E extends Entity> = {
   -readonly [K in keyof E['fields']]:
     z.output<E['fields'][K]['type']> | (E['fields'][K] extends { readonly readBy: Readers } ? null : never);
@@ -90,7 +80,6 @@ export type WrittenField<E extends Entity> = {
 }[keyof E['fields']] &
   string;
 
-/** The fields that people write and edit, in the entity's order. */
 export function writtenFields<E extends Entity>({ fields }: E): readonly WrittenField<E>[] {
   return Object.keys(fields).filter((name) => fields[name]?.written === true) as WrittenField<E>[];
 }

@@ -1,7 +1,4 @@
-/**
- * Lets a client send a whole resource back: a read-only field is accepted if its value is unchanged. Fields that change
- * on their own are ignored.
- */
+/** Lets a client send a whole resource back. Read-only fields must be unchanged, unless they change on their own. */
 import { z } from 'zod';
 
 const CHANGES_BY_ITSELF = new Set(['updatedAt', 'version', 'warnings']);
@@ -19,10 +16,7 @@ export function changedReadOnly(names: readonly string[], input: object, row: ob
   return names.filter((name) => isSent(name) && !isSame(newValues.get(name), storedValues.get(name)));
 }
 
-/**
- * Compares timestamps as points in time, because clients write the same one in several ways. Everything else is
- * compared as JSON, with an object's fields in any order.
- */
+/** Clients write the same point in time in several ways. All else is compared as JSON, with fields in any order. */
 function isSame(newValue: unknown, storedValue: unknown): boolean {
   if (!(storedValue instanceof Date)) return inJson(newValue) === inJson(storedValue);
   return (

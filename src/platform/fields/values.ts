@@ -1,7 +1,4 @@
-/**
- * The kinds of values that fields hold, as zod schemas: their types, their checks on input, and their documentation.
- * The messages continue a sentence that starts with the field's name.
- */
+/** The kinds of values in fields, as schemas. Their messages continue a sentence that starts with the field's name. */
 import { z } from 'zod';
 import { FIELD_TEXT } from '../caller-limits.js';
 import { hasPrefix, type PrefixedId } from '../ids.js';
@@ -11,7 +8,6 @@ declare module 'zod' {
   interface GlobalMeta {
     /** The length of a string, in characters. */
     maxLength?: number;
-    /** The GraphQL enum of these values. */
     enumName?: string;
     /** The kind of object that an identifier names. */
     kind?: string;
@@ -128,13 +124,9 @@ export const moneyAboveZero = cents(
     .refine((amount) => amount > 0, ABOVE_ZERO),
 ).meta({ answerMinimum: 0.01 });
 
-/** The homeowner's rating of finished work. */
 export const rating = z.int().min(1, 'must be 1 to 5').max(5, 'must be 1 to 5');
 
-/**
- * A date as a string, or null, checked against the calendar and without a time zone. A form sends an empty string for a
- * blank date, so that counts as null.
- */
+/** A date without a time zone, checked against the calendar. A form's empty string for a blank date counts as null. */
 export const nullableDay = z
   .string()
   .refine((value) => value === '' || isRealDate(value), 'must be a real date, as YYYY-MM-DD')
@@ -188,10 +180,7 @@ export function isRealDate(text: string): boolean {
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
 }
 
-/**
- * Counts whole days from one date to another. The result is negative if the second date is earlier. Both dates must
- * exist in the calendar. Days in UTC have no daylight saving time.
- */
+/** Negative if the second date is earlier. Both dates must exist. Days in UTC have no daylight saving time. */
 export function daysBetween(from: string, to: string): number {
   return (midnightUtc(to) - midnightUtc(from)) / MILLISECONDS_PER_DAY;
 }

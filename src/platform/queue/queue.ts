@@ -42,9 +42,7 @@ export interface TaskEnd {
 }
 
 export interface Queue extends Repeated {
-  /**
-   * A pool of connections that is separate from the APIs' pool. Code that enqueues tasks in the background uses it too.
-   */
+  /** This pool is separate from the APIs' pool. Code that enqueues tasks in the background uses it too. */
   readonly db: Db;
 }
 
@@ -80,7 +78,6 @@ export function openQueue({ connection, databaseWatch, log, kinds }: QueueOption
   };
 }
 
-/** Runs the tasks of one kind on this instance. */
 function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unknown) => void): Repeated {
   const { places, placesPerKey, placesOfSlowKeys, leaseSeconds } = kind.limits;
   const claimDueTasks = claimTasks(kind.mayRun);
@@ -152,10 +149,7 @@ export interface Repeated {
   close(): Promise<void>;
 }
 
-/**
- * Does the work whenever it is woken, and otherwise at this interval. Repeats it immediately as long as it returns
- * true.
- */
+/** Works whenever it is woken, and otherwise at this interval. Repeats immediately as long as `work` returns true. */
 export function repeat(work: () => Promise<boolean>, everyMs: number, onFailure: (error: unknown) => void): Repeated {
   const state = { isClosed: false, wake: () => {} };
 
