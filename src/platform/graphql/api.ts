@@ -1,6 +1,4 @@
-/**
- * The GraphQL API: passes HTTP requests to Apollo Server and sends its responses. This file contains no market rules.
- */
+/** Passes GraphQL requests over HTTP to Apollo Server and sends its responses. This file contains no market rules. */
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import type { GraphQLFormattedError } from 'graphql';
 import { z } from 'zod';
@@ -42,18 +40,13 @@ export interface GraphqlSettings {
   suggestions: boolean;
   /** The file that lists the only documents allowed to run, if there is one. */
   persistedDocumentsFile: string | undefined;
-  /**
-   * The URL of the Redis that also keeps the documents that clients register. Without Redis, these documents are only
-   * in memory.
-   */
+  /** Redis also keeps the documents that clients register. Without Redis, these documents are only in memory. */
   redisUrl: string | undefined;
-  /** Sends a browser the API's page. */
   sendPage(this: void, exchange: Exchange): void;
 }
 
 export interface GraphqlApi {
   handle(exchange: Exchange, caller: Caller): Promise<void>;
-  /** Responds to a request for a stream of server-sent events. */
   handleStream(exchange: Exchange, caller: Caller): Promise<void>;
   readonly webSockets: Pick<WebSockets, 'open'>;
   /** Ends every stream, so its client reconnects to another server. */
@@ -257,10 +250,7 @@ async function readGraphql(exchange: Exchange): Promise<unknown> {
   return json;
 }
 
-/**
- * Adds the request's ID to the errors in a response. Apollo's plugins can't do this, because Apollo rejects some
- * requests before it calls any of them.
- */
+/** Apollo's plugins can't add the ID, because Apollo rejects some requests before it calls any of them. */
 function withRequestId(body: string, { requestId, record }: Exchange): string {
   const { errors, ...answer }: { errors?: { extensions?: object }[] } = JSON.parse(body);
   record.addErrors(errors ?? []);
@@ -285,7 +275,7 @@ function wantsPage(exchange: Exchange): boolean {
 
 /**
  * Apollo rejects a GET that a browser would send for any page without a preflight. This API uses no cookies, and urql
- * sends hashes in such a GET. So a GET that names its document by hash is allowed.
+ * sends hashes in such a GET, so a GET that names its document by hash is allowed.
  */
 function headersOf(exchange: Exchange, mediaType: string, isNamed: boolean): HeaderMap {
   const headers = new HeaderMap();

@@ -1,7 +1,4 @@
-/**
- * Chooses the response's media type. The type is chosen before anything runs, because a rejected call must have no
- * effect.
- */
+/** Chooses the response's media type before anything runs, because a rejected call must have no effect. */
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { JSON_TYPE, type Exchange } from '../http/exchange.js';

@@ -6,7 +6,6 @@ import { Refusal, PLATFORM_REFUSALS, type PlatformCode, cut } from '../errors.js
 import { ERRORS } from '../caller-limits.js';
 import { ERROR_BEYOND_LIMIT, FORMATTED_ERROR_BEYOND_LIMIT } from './failures.js';
 
-/** Our own code for each of GraphQL's errors. */
 const OWN_CODES: Readonly<Record<string, PlatformCode>> = {
   GRAPHQL_PARSE_FAILED: 'MALFORMED_REQUEST',
   GRAPHQL_VALIDATION_FAILED: 'VALIDATION_FAILED',
@@ -61,10 +60,7 @@ function codeOfStatus(error: unknown): PlatformCode | undefined {
   );
 }
 
-/**
- * True if the error is about the caller's values. This includes literal arguments, which graphql-js coerces only during
- * execution.
- */
+/** This includes literal arguments, which graphql-js coerces only during execution. */
 function isAboutValues(error: GraphQLError): boolean {
   return /^(Argument |Variable |Too many errors processing variables)/.test(error.message);
 }
@@ -75,9 +71,8 @@ interface Result {
 }
 
 /**
- * Returns the number of seconds until a retry if an executed operation should get a 503 instead of a 200, because all
- * of its root fields were refused with OVERLOADED. Such a response has no data, and proxies and dashboards should count
- * it as an error. Returns undefined if a root field succeeded or was refused with another code.
+ * Returns the seconds until a retry if all root fields were refused with OVERLOADED, and otherwise undefined. Such a
+ * response has no data and gets a 503 instead of a 200, so proxies and dashboards count it as an error.
  */
 export function retryAfterIfOverloaded({ data, errors = [] }: Result): number | undefined {
   const overloadErrors = errors.filter(({ extensions }) => extensions?.code === 'OVERLOADED');
@@ -123,10 +118,7 @@ function refusedVariable(name: string, place: string, reason: string): string {
 
 const PLACE_CHARACTERS_MAX = 300;
 
-/**
- * The maximum length of a message that is searched for values. Longer messages are cut anyway, and searching all of a
- * caller's text would take seconds.
- */
+/** Longer messages are cut anyway, and searching all of a caller's text for values would take seconds. */
 const SEARCHED_CHARACTERS_MAX = 2 * ERRORS.textCharactersMax;
 
 const QUOTES: readonly RegExp[] = [

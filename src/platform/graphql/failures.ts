@@ -1,7 +1,6 @@
 /**
- * Limits the errors in a response to 50, each with its locations. The others are counted in `extensions.errorsLeftOut`.
- * Locating an error takes a long time, because lines are counted for each of its selections. So errors beyond the limit
- * aren't even created.
+ * Limits the errors in a response to 50, and counts the others in `extensions.errorsLeftOut`. Locating an error is
+ * slow, because lines are counted for each of its selections. So errors beyond the limit aren't even created.
  */
 import {
   GraphQLError,
@@ -24,7 +23,6 @@ export const FORMATTED_ERROR_BEYOND_LIMIT: GraphQLFormattedError = Object.freeze
   message: ERROR_BEYOND_LIMIT.message,
 });
 
-/** Counts the failed resolvers of one request. */
 export class Failures {
   #count = 0;
 

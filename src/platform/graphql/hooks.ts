@@ -1,7 +1,4 @@
-/**
- * The API's steps around every operation: before it runs, when its document is found, and when its response is ready.
- * Apollo calls these steps as a plugin. `known-documents.ts` calls them directly.
- */
+/** The API's steps around every operation. Apollo calls them as a plugin, and `known-documents.ts` directly. */
 import type { ApolloServerPlugin } from '@apollo/server';
 import { GraphQLError, type DocumentNode, type GraphQLFormattedError, type OperationDefinitionNode } from 'graphql';
 import type { CallerRequest } from '../call/caller.js';
@@ -22,7 +19,6 @@ import {
 
 export interface ValidOperation {
   readonly document: DocumentNode;
-  /** The hash of the document's text. */
   readonly hash: string;
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -41,14 +37,10 @@ export type FormatError = (formattedError: GraphQLFormattedError, error: unknown
 export interface OperationHooks {
   /** Throws a refusal if the headers don't allow the operation. */
   before(operation: ValidOperation): LimitCheck;
-  /**
-   * Completes the response. If the server had no capacity for any part of the response, returns the number of seconds
-   * until a retry.
-   */
+  /** Completes the response. Returns the seconds until a retry if the server had no capacity for any part of it. */
   after(context: Context, check: LimitCheck | undefined, result: Result): number | undefined;
 }
 
-/** The market's operations, by name. */
 export type Operations = ReadonlyMap<string, Operation<unknown, unknown>>;
 
 export function createHooks(limits: Limits, format: FormatError, operations: Operations): OperationHooks {
@@ -149,8 +141,8 @@ function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly stri
 }
 
 /**
- * True for a mutation that must be the only one in a dry run. A dry run can't undo some operations, so they must not be
- * part of a transaction that is rolled back. Slow work must not run inside a transaction either.
+ * A dry run can't undo some operations, so they can't be part of a transaction that is rolled back. Slow work can't run
+ * inside a transaction either.
  */
 function mustBeAlone(operation: Operation<unknown, unknown> | undefined): boolean {
   return operation?.ignoresKeyAndDryRun === true || operation?.prepare !== undefined;
@@ -171,8 +163,5 @@ export const DISABLED_PLUGINS: readonly ApolloServerPlugin<Context>[] = [
   ApolloServerPluginUsageReportingDisabled(),
 ];
 
-/**
- * Add other plugins here. If there is at least one, every request goes through Apollo's whole pipeline, which calls the
- * plugins.
- */
+/** Add other plugins here. With at least one, every request goes through Apollo's whole pipeline. */
 export const OTHER_PLUGINS: readonly ApolloServerPlugin<Context>[] = [];

@@ -27,8 +27,7 @@ function copyOf(read: Buffer | null): Buffer {
 
 function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // Copies the chunks into one buffer. Otherwise, a small chunk would keep alive the 64 KB buffer that it was read
-    // into.
+    // Copied into one buffer for the same reason as in `copyOf`.
     let body: Buffer = Buffer.alloc(0);
     let bytes = 0;
     let chunks = 0;
@@ -57,10 +56,7 @@ export function hasMoreToRead(request: IncomingMessage): boolean {
   return !request.complete && (isChunked(request) || announcedBytes(request) > 0);
 }
 
-/**
- * Discards a body. Settles when the whole body has arrived, or when reading stops: the body is too large, takes too
- * long, or comes in tiny chunks.
- */
+/** Discards a body. Stops reading if the body is too large, takes too long, or comes in tiny chunks. */
 export function discardBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     if (request.isPaused() || request.destroyed) return resolve();
@@ -107,7 +103,6 @@ export function parseJson(body: Buffer, contentType: string | undefined): unknow
   return parseText(text, 'body');
 }
 
-/** Parses a request body or a WebSocket message. */
 export function parseText(text: string, what: 'body' | 'message'): unknown {
   let value: unknown;
   try {
@@ -128,10 +123,7 @@ export function parseText(text: string, what: 'body' | 'message'): unknown {
   return value;
 }
 
-/**
- * True for the media type of JSON. The type is matched part by part, because a single regular expression would
- * backtrack over thousands of spaces.
- */
+/** Matched part by part, because a single regular expression would backtrack over thousands of spaces. */
 export function isJson(contentType = ''): boolean {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim());
   return (
@@ -144,10 +136,7 @@ function tooLarge(maxBytes: number) {
   return refuse('PAYLOAD_TOO_LARGE', { message: `The body must be at most ${maxBytes / 1024} KB.` });
 }
 
-/**
- * Facts about a text that JSON.parse doesn't return: how deeply it nests, how many names its objects have, and whether
- * an object repeats a name. If a name has two values, a proxy may have looked at the other one.
- */
+/** Facts that JSON.parse doesn't return. If an object repeats a name, a proxy may have looked at the other value. */
 
 export interface JsonShape {
   readonly depth: number;

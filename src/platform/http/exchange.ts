@@ -20,7 +20,6 @@ export class Exchange {
   readonly method: string;
   readonly path: string;
   readonly search: string;
-  /** The client whose quotas count this request. */
   readonly client: Client;
   readonly record = new RequestRecord();
   /** The request's subject for logs and metrics: the route's pattern, never the path with its IDs. */
@@ -144,9 +143,7 @@ function withoutAuthority(target: string): string {
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-/**
- * The token from `Authorization: Bearer …`. Empty if the header has no bearer token, undefined if there is no header.
- */
+/** Empty if the header has no bearer token, undefined if there is no header. */
 export function bearerOf(authorization = ''): string | undefined {
   if (authorization.trim() === '') return undefined;
   return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1] ?? '';

@@ -17,9 +17,7 @@ const EXPOSED = [
   'Dry-Run-Effects',
 ].join(', ');
 
-/**
- * The request headers that browsers may send in addition to those always allowed. The second half are tracing headers.
- */
+/** In addition to those that browsers may always send. The second half are tracing headers. */
 const ACCEPTED: readonly string[] = [
   'Authorization',
   'Content-Type',
@@ -61,7 +59,6 @@ export function setSecurityHeaders({ response }: Exchange): void {
   response.setHeader('Cache-Control', 'no-store');
 }
 
-/** Allows the styles of a page that contains only text. */
 export function allowStyles({ response }: Exchange): void {
   response.setHeader('Content-Security-Policy', STYLED_ANSWER_POLICY);
 }

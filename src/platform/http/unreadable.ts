@@ -1,7 +1,4 @@
-/**
- * Responds to requests that reach no handler, because they can't be parsed or don't arrive in time. If possible, the
- * response gives the reason. Then the connection closes.
- */
+/** Responds to requests that can't be parsed or don't arrive in time. The connection then closes. */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Refusal, refuse } from '../errors.js';

@@ -16,7 +16,6 @@ export interface LogEntry {
   readonly event: { readonly position: string | null };
 }
 
-/** A stream that waits for new events. */
 export interface Subscriber<Entry> {
   /** The entries with this key are offered to the stream. */
   readonly key: string;
@@ -124,7 +123,6 @@ interface Register<Entry> {
   end(): void;
 }
 
-/** Keeps this instance's streams by key. */
 function createRegister<Entry>(keysOf: BatchQueries<Entry>['keysOf']): Register<Entry> {
   const allSubscribers = new Set<Subscriber<Entry>>();
   const byKey = new Map<string, Set<Subscriber<Entry>>>();

@@ -22,12 +22,8 @@ export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
   wake(): void;
   /** Calls back with the last position whenever there are new ones. Returns a function that stops this. */
   onEvents(listener: (upTo: bigint) => void): () => void;
-  /**
-   * The events of this selection, as they happen. With `after`, the events after that position come first. Those
-   * earlier events are read through the caller's `db` and count against the caller's quota.
-   */
+  /** With `after`, the events since that position come first. Reading those counts against the caller's quota. */
   open<Event extends object>(selection: Selection<Entry, Event>, after: bigint | undefined, db: Db): EventStream<Event>;
-  /** Watches for the end of the sessions behind open streams. */
   readonly sessions: SessionEnds;
   readonly activeSessions: ActiveSessions<Viewer>;
   /** Called after the end of a session is committed. Other instances learn of it through Postgres. */
@@ -44,7 +40,6 @@ export interface LiveQueries<Entry> extends BatchQueries<Entry> {
   numberEvents(db: Db, values: { batch: number }): Promise<readonly NumberedBatch[]>;
   /** Counts the events without a position and sends the heartbeat on the sessions channel. */
   pollEvents(db: Db, values: { heartbeat: string }): Promise<readonly LogState[]>;
-  /** Returns those of these sessions that have ended. */
   findEndedSessions(db: Db, sessions: readonly string[]): Promise<readonly string[]>;
 }
 
@@ -80,8 +75,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     reconnectPool = reconnect;
     hooks.onOpen?.(reconnect);
   };
-  // One connection numbers events and another reads them. These connections are separate from the APIs' pool, so
-  // neither pool delays the other.
+  // One connection numbers events, another reads them, and neither delays the other or the APIs' pool.
   const db = connect(connection, POOLS.events, { ...hooks, onOpen });
   const hasProblem = () => hooks.problem?.() !== undefined;
   const numberingDb = db.of({ address: 'numbering' });
@@ -137,9 +131,8 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   }
 
   /**
-   * Reconnects if the connections are silent. If calls go through a pooler, the database check can't see that. The
-   * query for events may be the one that hangs, or may have to wait behind others that do. If queries return but their
-   * heartbeats don't come back, only the listening connection is lost.
+   * If calls go through a pooler, the database check can't see that these connections are silent. The query for events
+   * may hang, or wait behind others that do. If only heartbeats don't come back, the listening connection is lost.
    */
   function reconnectIfSilent(): void {
     const now = performance.now();
@@ -201,12 +194,9 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   };
 }
 
-/**
- * Numbers events after commits. One call runs at a time. If there are commits in the meantime, another call follows.
- */
+/** Numbers events after commits. One call runs at a time. After commits in the meantime, another call follows. */
 export interface Numbering {
   wake(): void;
-  /** Waits for the running call. */
   close(): Promise<void>;
 }
 

@@ -43,10 +43,7 @@ export function createRevocationFeed(now: () => number = monotonicMs): Revocatio
   };
 }
 
-/**
- * True if the message is a heartbeat, which contains a space. Every other message on the channel is the ID of a revoked
- * session.
- */
+/** A heartbeat contains a space. Every other message on the channel is the ID of a revoked session. */
 export function isHeartbeat(message: string): boolean {
   return message.includes(' ');
 }

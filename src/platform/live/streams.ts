@@ -72,10 +72,7 @@ export function createStream<Entry extends LogEntry, Event extends object>(
     wake();
   }
 
-  /**
-   * Reads until there is nothing left, and then joins. No other code runs between the last check of the cursor and
-   * joining, so no event is missed.
-   */
+  /** No other code runs between the last check of the cursor and joining, so no event is missed. */
   async function readForItself(): Promise<void> {
     const upTo = fanOut.cursor;
     if (position >= upTo) {

@@ -7,9 +7,7 @@ import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.
 import { canRunDry, isConditional, type Route, hasBody, isParameter, shapeOf, parametersOf } from './route.js';
 import { wireName } from './wire.js';
 
-/**
- * The documented path. The resource's own parameter is `{id}`, and a nested resource's parameter is named by its kind.
- */
+/** The resource's own parameter is `{id}`. A nested resource's parameter is named by its kind. */
 export function documentedPath(route: Route): string {
   const names = new Map(parameterNames(route).map(({ field, name }) => [field, name]));
   return `/v1${route.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => `{${names.get(field)}}`)}`;
@@ -24,7 +22,6 @@ function parameterNames(route: Route): { field: string; name: string; prefix: st
   });
 }
 
-/** The headers that a client may add. */
 export const HEADER_PARAMETERS = {
   IfMatch: headerParameter(
     'If-Match',
@@ -83,7 +80,6 @@ export function requestName({ operation: { name } }: Route): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}Request`;
 }
 
-/** The schema of the call's body. Undefined if the call has no body. */
 export function bodySchema(route: Route): JsonSchema | undefined {
   if (!hasBody(route)) return undefined;
   const inPath = parametersOf(route);

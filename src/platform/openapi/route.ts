@@ -1,7 +1,4 @@
-/**
- * One REST route: its operation, its response status, and the body created from the result. Also finds the route for a
- * path and a method. Every path is served with the prefix `/v1` and without it.
- */
+/** A REST route: its operation, its status, and its body. Every path is served with the prefix `/v1` and without it. */
 import type { z } from 'zod';
 import type { Operation } from '../call/operation.js';
 import type { Entity } from '../fields/entity.js';
@@ -29,9 +26,7 @@ export interface Route {
   readonly shows: Entity | Variants;
   /** The fields that the query may contain, in the input's spelling. */
   readonly query?: readonly string[];
-  /**
-   * Fields that the query may name several times. Each name is mapped to the field that then holds all of its values.
-   */
+  /** Fields that the query may name several times, each with the field that then holds all of its values. */
   readonly several?: Readonly<Record<string, string>>;
   /** Other names for fields in the body. */
   readonly aliases?: Readonly<Record<string, string>>;
@@ -74,7 +69,6 @@ export function route<Input, Output, Body>(
   return { method, path, operation, status: 200, ...extras, write };
 }
 
-/** True if the response body is a page. */
 export function isList({ query }: Route): boolean {
   return query?.includes('page') === true;
 }
@@ -106,7 +100,6 @@ export type Shape = ReadonlyMap<string, Schema>;
 
 const shapes = new WeakMap<Route['operation'], Shape>();
 
-/** The schemas of an operation's input fields, by name. */
 export function shapeOf({ operation }: Route): Shape {
   const cachedShape = shapes.get(operation);
   if (cachedShape) return cachedShape;
@@ -125,7 +118,6 @@ export function isParameter(schema: Schema): boolean {
   return metaOf(schema).parameter === true;
 }
 
-/** The routes with one path, and the values of its parameters. */
 export interface AddressMatch {
   readonly routes: readonly Route[];
   readonly parameterValues: readonly string[];

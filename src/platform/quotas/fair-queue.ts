@@ -52,10 +52,7 @@ export function createFairQueue({
 }: FairQueueSettings): FairQueue {
   const quota = createQuota(settings);
   const atWork = createQuota({ ...settings, limits: { of: 'at work' } });
-  /**
-   * The waiting calls by address and user. An address or user that was served moves to the end, so the first one is
-   * next.
-   */
+  /** By address and user. An address or user that was served moves to the end, so the first one is next. */
   const lanes = new Map<string, Map<string, Set<Waiter>>>();
   let longAtWork = 0;
   let servedLastMs = -Infinity;
@@ -157,9 +154,8 @@ export function createFairQueue({
   }
 
   /**
-   * Whose limit a refused call has reached. The caller's own limit was reached in two cases: calls are still being
-   * served and other users or addresses would get a place, or this address has more waiting calls than all others
-   * together. In all other cases, the server's limit was reached.
+   * The caller's own limit was reached if calls are still being served and other users or addresses would get a place,
+   * or if this address has more waiting calls than all others together. Otherwise, the server's limit was reached.
    */
   function boundOf({ address, user }: Client): Bound {
     if (performance.now() - servedLastMs < waitMs / 2) {

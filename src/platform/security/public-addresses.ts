@@ -1,7 +1,6 @@
 /**
- * Decides which addresses a webhook may have. Any user can register a webhook, and the server is inside a network whose
- * other services trust it. So an address that isn't certainly public is rejected, both when the webhook is registered
- * and when a connection is made.
+ * Decides which addresses a webhook may have. Any user can register a webhook, and the other services in this network
+ * trust the server. So an address that isn't certainly public is rejected, at registration and at each connection.
  */
 import { NODATA, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
@@ -11,9 +10,7 @@ import ipaddr from 'ipaddr.js';
 export interface AddressRules {
   /** The problem with a URL. Undefined if the URL is allowed. Names are looked up only when a connection is made. */
   problemWith(url: string): string | undefined;
-  /**
-   * Looks up a name's addresses for the connection that is then made to them. Undefined to use the system's own lookup.
-   */
+  /** For the connection that is then made to the addresses. Undefined to use the system's own lookup. */
   readonly lookup: LookupFunction | undefined;
 }
 
@@ -92,10 +89,7 @@ export function isPublicAddress(address: string): boolean {
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
 
-/**
- * Looks up names with c-ares instead of the system's lookup, because a silent name server must not block one of Node's
- * threads.
- */
+/** Uses c-ares instead of the system's lookup, because a silent name server must not block one of Node's threads. */
 function publicLookup(nameServers: readonly string[] | undefined): LookupFunction {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   if (nameServers) resolver.setServers(nameServers);

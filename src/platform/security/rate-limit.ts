@@ -1,11 +1,10 @@
 /**
- * Rate limits that are exact under any number of parallel calls. They combine graphql-rate-limit's limiter with a store
- * that counts with rate-limiter-flexible. graphql-rate-limit's own stores read first and write later, so a limit of 5
- * lets a thousand parallel calls through. A window starts with the first call that is counted in it.
+ * Rate limits that are exact under any number of parallel calls. graphql-rate-limit's own stores read first and write
+ * later, so a limit of 5 lets a thousand parallel calls through. So its limiter gets a store that counts with
+ * rate-limiter-flexible. A window starts with the first call that is counted in it.
  *
- * If Redis is configured, counts are kept there. Without Redis, or while it's unreachable, they're kept in memory.
- * Memory keeps each identity until its window ends, so its size is limited by the calls of a minute, or of an hour for
- * emails. A million identities take about 400 MB.
+ * Without Redis, or while it's unreachable, counts are in memory, where each identity stays until its window ends: a
+ * minute, or an hour for emails. A million identities take about 400 MB.
  *
  * A budget of failures is consumed before the attempt and refunded after a success. Counting only after a failure would
  * let through every attempt that starts before the first one fails.
@@ -113,8 +112,8 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
   }
 
   /**
-   * The result from Redis. Undefined if Redis fails. The library's `insuranceLimiter` would also count in memory, but
-   * it doesn't say why. A full or read-only Redis would then look healthy in the log and the metrics.
+   * Undefined if Redis fails. The library's `insuranceLimiter` would also count in memory, but without saying why, so a
+   * full or read-only Redis would look healthy in the log and the metrics.
    */
   async function tryRedis<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (redis?.status !== 'ready' || isReconnecting) return undefined;
@@ -129,9 +128,7 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
     }
   }
 
-  /**
-   * Replaces the connection. A dead one may accept commands for fifteen minutes before the operating system closes it.
-   */
+  /** A dead connection may accept commands for fifteen minutes before the operating system closes it. */
   function reconnect(connection: Redis): void {
     if (connection.status !== 'ready' || isReconnecting) return;
     isReconnecting = true;
@@ -194,10 +191,7 @@ function countedCall(
   return { counter, key, hasRoom, remaining: remainingPoints, windowEndsMs: performance.now() + msBeforeNext };
 }
 
-/**
- * Hashes a key, which may contain a caller's text. As a result, Redis shows none of the text, every key is short, and
- * no caller can find two keys with the same hash.
- */
+/** Keeps callers' text out of Redis and all keys short. No caller can find two keys with the same hash. */
 function shortKey(key: string): string {
   return createHash('sha256').update(key).digest().toString('base64url', 0, 16);
 }

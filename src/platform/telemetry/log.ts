@@ -23,9 +23,9 @@ const UNREAD_BYTES_MAX = 16 * 1_024 * 1_024;
 const EXIT_WAIT_MS = 5_000;
 
 /**
- * Opens a buffered standard output, because writing line by line takes 6 to 9% of a call's CPU. Lines wait until 4 KB
- * have gathered, or for a fifth of a second. Warnings and errors don't wait, and the end of the process flushes the
- * rest. Writes are synchronous, because a write that is under way when the process ends can be lost.
+ * Writing line by line takes 6 to 9% of a call's CPU, so lines wait for 4 KB or a fifth of a second. Warnings and
+ * errors don't wait, and the end of the process flushes the rest. Writes are synchronous, because a write that is under
+ * way when the process ends can be lost.
  */
 function openStandardOutput(): DestinationStream {
   // Node makes a pipe non-blocking when it opens this stream. A reader that stopped reading mustn't stop the market.
@@ -66,8 +66,8 @@ function openStandardOutput(): DestinationStream {
 }
 
 /**
- * Keeps users' data out of the log. Postgres quotes rows and parameters in errors about data. For these errors, the log
- * has only the code and the names of tables and constraints.
+ * Postgres quotes users' data in errors about data. For these errors, the log has only the code and the names of tables
+ * and constraints.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -89,9 +89,7 @@ function describeError(error: unknown): unknown {
   };
 }
 
-/**
- * The frames of an error's stack. `stack` starts with the message, which has as many lines as the value that it quotes.
- */
+/** `stack` starts with the message, which has as many lines as the value that it quotes. */
 function framesOf({ stack = '', message }: Error): string[] {
   const at = stack.indexOf(message);
   return at < 0

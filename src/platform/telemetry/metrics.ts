@@ -21,14 +21,11 @@ export interface Metrics extends QuotaEvents {
   /** A request ended. Counts its error codes, and its duration if it didn't reach an operation. */
   recordAnswer(record: RequestRecord, seconds: number): void;
   recordStreamStart(channel: string): void;
-  /** An event was sent on a stream. */
   recordStreamEvent(channel: string): void;
   recordStreamEnd(channel: string, end: string): void;
   statement(name: string, seconds: number): void;
-  /** The database could not serve a call. */
   recordDatabaseFailure(overloadCause: OverloadCause, sqlstate: string | undefined): void;
   recordRetry(code: string): void;
-  /** A call was rejected because it exceeded a rate limit. */
   recordRateLimit(budget: string): void;
   /** A counter with one label, which has these values from the start. Returns a function that increments it. */
   counter(name: string, help: string, label: string, values: readonly string[]): (value: string) => void;
@@ -47,9 +44,7 @@ export interface Metrics extends QuotaEvents {
 }
 
 interface MetricsOptions {
-  /** The names of the rate limits. */
   readonly budgets: readonly string[];
-  /** The reasons why a stream ends. */
   readonly streamEnds: readonly string[];
 }
 
@@ -60,9 +55,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Gauges in prom-client whose names are like counters. Each gauge is another gauge's sum over its `type` label. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
-/**
- * Failures that are counted from 0. A rate needs a first value, so without this, an alert would miss the first failure.
- */
+/** Counted from 0. A rate needs a first value, so an alert would otherwise miss the first failure. */
 const FAILURES = [
   ['database_full', '53100'],
   ['database_full', '53200'],

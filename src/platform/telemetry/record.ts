@@ -10,10 +10,7 @@ export interface NamedDocument {
   readonly hash: string;
 }
 
-/**
- * The maximum number of recorded operations. This number is enough, because a GraphQL document can have at most fifteen
- * aliases.
- */
+/** This is enough, because a GraphQL document can have at most fifteen aliases. */
 const OPERATIONS_MAX = 20;
 
 export class RequestRecord {
@@ -29,7 +26,6 @@ export class RequestRecord {
   overload: OverloadCause | undefined;
   /** The ID of the trace that the caller started (W3C Trace Context). */
   traceId: string | undefined;
-  /** The code that PostgreSQL returned, if it caused the failure. */
   sqlstate: string | undefined;
   /** The limit that was reached first. */
   limit: string | undefined;
@@ -37,7 +33,6 @@ export class RequestRecord {
   account: string | undefined;
   /** The operations that ran, by their GraphQL names. */
   readonly operations = new Set<string>();
-  /** The codes of all errors in the response. */
   readonly codes = new Set<string>();
 
   addOperation(operation: string): void {
@@ -106,10 +101,7 @@ interface RequestHolder {
   readonly user?: string | undefined;
 }
 
-/**
- * The log level of a request. A failure of our own is an `error`. A call that the server had no capacity for is a
- * `warn`. A caller's mistake is neither.
- */
+/** A failure of our own is an `error`, a lack of capacity is a `warn`, and a caller's mistake is neither. */
 export function levelOf({ codes }: RequestRecord, status?: number): 'error' | 'warn' | 'info' {
   if (codes.has('INTERNAL')) return 'error';
   return codes.has('OVERLOADED') || status === 503 ? 'warn' : 'info';

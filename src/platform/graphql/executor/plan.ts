@@ -1,7 +1,4 @@
-/**
- * Creates an operation's plan: the selected fields of each object, and how each field is resolved and serialized. A
- * plan contains a caller's text only as data. Running a plan has the same result as graphql-js.
- */
+/** Creates an operation's plan. It has the same result as graphql-js and contains a caller's text only as data. */
 import {
   getArgumentValues,
   getVariableValues,
@@ -29,10 +26,7 @@ import { anyOf, leafOf, listOf, objectOf, requiredOf, serializerOf, runOperation
 import { FieldCollector, type SelectedFields, type Occurrences, NotPlanned } from './fields.js';
 import { selectionOf, type Complete, type FieldPlan, type Selection } from './selection.js';
 
-/**
- * Runs the operation. Returns undefined if the variables don't match the document's types. In that case, nothing has
- * run.
- */
+/** Returns undefined, before anything has run, if the variables don't match the document's types. */
 export type Plan = (
   context: Context,
   variables: Record<string, unknown>,

@@ -1,7 +1,6 @@
 /**
- * Runs a plan: resolves each field, awaits promises, and places each error where the GraphQL specification requires it.
- * Promises are awaited in separate functions. If a closure captured a loop's variables, V8 would allocate a context in
- * each iteration.
+ * Runs a plan and places each error where the GraphQL specification requires it. Promises are awaited in separate
+ * functions, because V8 allocates a context in each iteration if a closure captures a loop's variables.
  */
 import {
   defaultFieldResolver,
@@ -90,9 +89,7 @@ function isPlain(value: unknown): boolean {
   return value !== undefined && typeof value !== 'function';
 }
 
-/**
- * The properties are written out, because V8 would create a hidden class for each copy that gets two more properties.
- */
+/** Written out, because V8 would create a hidden class for each copy that gets two more properties. */
 function infoFor(info: FieldPlan['info'], { variables: variableValues }: Execution, path: Path): GraphQLResolveInfo {
   const { fieldName, fieldNodes, returnType, parentType, schema, fragments, rootValue, operation } = info;
   return {
@@ -118,7 +115,6 @@ export function completeLater(
   return promise.then((value) => complete(value, execution, path));
 }
 
-/** Puts a promised value into the response once it has settled. */
 export function settle(
   output: Record<string, unknown> | unknown[],
   place: string | number,
@@ -166,7 +162,6 @@ export function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
-/** Completes a value whose type is non-null. */
 export function requiredOf(complete: Complete, place: string): Complete {
   const assertNotNull = (value: unknown) => {
     if (value === null) throw new Error(`Cannot return null for non-nullable field ${place}.`);

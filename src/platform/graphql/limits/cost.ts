@@ -28,10 +28,7 @@ export interface FieldCost {
   readonly own: number;
   readonly least: number;
   readonly fields: readonly FieldCost[];
-  /**
-   * For each of the field's selections, the conditions for including it. The field is included if one of its selections
-   * is included.
-   */
+  /** The conditions of each of the field's selections. The field is included if one selection is. */
   readonly selections: readonly (readonly Condition[])[];
 }
 
@@ -53,7 +50,6 @@ export interface Condition {
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** The cost of an operation, given its variables. */
 export function costOf(
   fields: readonly FieldCost[],
   { variableDefinitions = [] }: OperationDefinitionNode,
@@ -77,7 +73,6 @@ function bytesOf(fields: readonly FieldCost[], variables: Variables): number {
   return bytes;
 }
 
-/** The conditions of `@skip` and `@include`. */
 export function conditionsIn(directives: readonly DirectiveNode[] = []): Condition[] {
   return directives.flatMap((directive) => {
     const { name, arguments: [condition] = [] } = directive;
@@ -95,10 +90,7 @@ export function pageLengthOf({ arguments: args = [] }: FieldNode): PageLength {
   return { first: argument('first'), last: argument('last') };
 }
 
-/**
- * The number of entries on a page. A length out of range costs as much as the nearest allowed length. The operation
- * itself then refuses it.
- */
+/** A length out of range costs as much as the nearest allowed length. The operation itself then refuses it. */
 function entriesOf({ first, last }: PageLength, variables: Variables): number {
   const length = valueOf(last, variables) ?? valueOf(first, variables) ?? PAGE.perPageDefault;
   return typeof length === 'number' ? Math.min(Math.max(length, 1), PAGE.perPageMax) : PAGE.perPageMax;
@@ -114,8 +106,8 @@ function valueOf(input: Input, variables: Variables): unknown {
 }
 
 /**
- * The maximum lengths of the strings in a response, by type and field, taken from entities. A field that is missing
- * here is short: an identifier, a time, or a name that the service chose. A test checks every string in the schema.
+ * Taken from entities, by type and field. A field that is missing here is short: an identifier, a time, or a name that
+ * the service chose. A test checks every string in the schema.
  */
 export type TextCharacters = Readonly<Record<string, Readonly<Record<string, number>>>>;
 

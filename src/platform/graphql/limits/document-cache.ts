@@ -1,8 +1,7 @@
 /**
- * Keeps the documents that clients have registered as automatic persisted queries, by SHA-256. The most recently used
- * ones are in memory. If Redis is configured, documents are also stored there, so a document registered with one
- * instance is known to all of them. A client registers a missing document again, so nothing is lost if Redis is
- * unreachable or evicts a document.
+ * Keeps the documents that clients have registered as automatic persisted queries, by SHA-256: the most recently used
+ * ones in memory, and in Redis, if it is configured, for all instances. A client registers a missing document again, so
+ * nothing is lost if Redis is unreachable or evicts one.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';

@@ -1,7 +1,7 @@
 /**
- * The limits of a GraphQL request. A request that exceeds one of them is refused before any part of it runs. Its lines
- * are checked before parsing, its tokens during parsing, its selections during validation, and its shape after
- * validation. Its cost is checked when the variables give the lengths of the lists.
+ * A request that exceeds a limit is refused before any part of it runs. Its lines are checked before parsing, its
+ * tokens during parsing, its selections during validation, its shape after it, and its cost once the variables give the
+ * lengths of the lists.
  */
 import type { ApolloServerOptionsWithSchema } from '@apollo/server';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
@@ -20,9 +20,7 @@ export interface Limits {
   readonly options: Pick<Options, 'parseOptions' | 'maxRecursiveSelections' | 'validationOptions' | 'documentStore'>;
   /** Measures what an operation of a valid document requests. The result is kept as long as the document. */
   measure(document: DocumentNode, operation: OperationDefinitionNode): Measure;
-  /** The operation's cost, and the reasons why it may not run. */
   check(operation: OperationToCheck): LimitCheck;
-  /** Throws if a document has too many lines. */
   assertFewLines(source: string): void;
   /** The refusal for an error that a GraphQL rule threw. Undefined if the document didn't cause the error. */
   refusalOfThrown(error: Error): GraphQLError | undefined;
@@ -30,7 +28,6 @@ export interface Limits {
   wrapFormat(format: FormatError): FormatError;
 }
 
-/** An operation of a valid document, before it runs. */
 interface OperationToCheck {
   readonly operation: OperationDefinitionNode;
   readonly measure: Measure;
@@ -39,7 +36,6 @@ interface OperationToCheck {
 }
 
 export interface LimitSettings {
-  /** True if errors about a misspelled name suggest existing names. */
   suggestions: boolean;
 }
 
@@ -95,8 +91,8 @@ const NO_SUBSCRIPTIONS =
   'from /graphql/stream.';
 
 /**
- * The refusal for an error that the document caused. GraphQL's rules overflow the stack if fragments spread each other
- * in a circle below a field. The rules also throw if they can't evaluate the condition of a subscription's field.
+ * GraphQL's rules overflow the stack if fragments spread each other in a circle below a field. They also throw if they
+ * can't evaluate the condition of a subscription's field.
  */
 function refusalOfThrown(error: Error): GraphQLError | undefined {
   if (refusalIn(error)) return error as GraphQLError;

@@ -1,8 +1,7 @@
 /**
- * With PERSISTED_DOCUMENTS=only, only documents on a list can run, on every channel. A request names a document by its
- * SHA-256: as `documentId`, with or without the prefix `sha256:`, or in `extensions.persistedQuery.sha256Hash`, as
- * Apollo's clients do. A request can also send the exact text. Anything else is rejected before parsing. The list is a
- * file in the format of graphql-codegen or Apollo's tools.
+ * With PERSISTED_DOCUMENTS=only, only documents on a list can run, on every channel. A request sends a document's exact
+ * text or names it by its SHA-256: as `documentId`, with or without the prefix `sha256:`, or in
+ * `extensions.persistedQuery.sha256Hash`, as Apollo's clients do. Anything else is rejected before parsing.
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -55,10 +54,7 @@ const LISTED_ALONE =
 const TWO_DOCUMENTS =
   'This server runs only listed documents, and the hash doesn’t match the `query`. Send only one of them.';
 
-/**
- * The error for a document that isn't listed. Clients print documents differently, so neither their text nor the hash
- * that they compute may match the list.
- */
+/** Clients print documents differently, so neither their text nor the hash that they compute may match the list. */
 const notListed = (what: string) =>
   `This server runs only listed documents, and its list has no document ${what}. ` +
   'Send the hash from the list, and make sure that the server has the list for the build you deployed.';

@@ -1,6 +1,4 @@
-/**
- * The refusals of limits. Each refusal names the limit, the actual value, the allowed value, and what to do instead.
- */
+/** Each limit's refusal names the limit, the actual value, the allowed value, and what to do instead. */
 import { GraphQLError, type ASTNode } from 'graphql';
 import { Refusal, refuse, type PlatformCode } from '../../errors.js';
 import { GRAPHQL_LIMITS } from '../../caller-limits.js';
@@ -51,7 +49,6 @@ const WORDS: Readonly<Record<Limit, readonly [code: PlatformCode, unit: string, 
   cost: ['VALIDATION_FAILED', 'points of cost', COST_IN_WORDS],
 };
 
-/** The errors for all counts above their limits. */
 export function limitErrorsIn(counts: Partial<Record<Limit, number>>, nodes?: ASTNode): GraphQLError[] {
   return (Object.entries(counts) as [Limit, number][])
     .filter(([limit, count]) => count > GRAPHQL_LIMITS[limit])
@@ -103,9 +100,7 @@ function refusalOf(limit: Limit, count: number, countInWords: string): Refusal {
   });
 }
 
-/**
- * The format for numbers. The formatter is created once, because creating one takes longer than the rest of a refusal.
- */
+/** Created once, because creating a formatter takes longer than the rest of a refusal. */
 const NUMBERS = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
 function formatNumber(number: number): string {

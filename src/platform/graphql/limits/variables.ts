@@ -80,9 +80,7 @@ function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): Gra
   }, type);
 }
 
-/**
- * The problem in the words of the operations' own checks. Includes the field if GraphQL names a field of the object.
- */
+/** In the words of the operations' own checks. Includes the field if GraphQL names a field of the object. */
 function problemOf(
   type: GraphQLInputType,
   message: string,

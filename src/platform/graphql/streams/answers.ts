@@ -26,7 +26,7 @@ const RETRYABLE_CODES: readonly string[] = ['OVERLOADED', 'RATE_LIMITED'];
 type Next = IteratorResult<FormattedExecutionResult, undefined>;
 
 /**
- * A handwritten iterator, because a generator that waits for an event would end only after the next event. An event
+ * This iterator isn't a generator, because a generator that waits for an event ends only after the next event. An event
  * that arrives after the end of the stream isn't sent.
  */
 export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, undefined, undefined> {

@@ -1,6 +1,6 @@
 /**
- * One WebSocket. graphql-ws implements the protocol. This class adds what a server on the internet needs:
- * authentication, limits on what the client sends and leaves unread, and a reason for each close.
+ * One WebSocket. graphql-ws implements the protocol. This class adds authentication, limits on what the client sends
+ * and leaves unread, and a reason for each close.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -49,7 +49,6 @@ type Handle = (text: string) => Promise<void>;
 
 /** A message that graphql-ws is handling. */
 interface Message {
-  /** The ID of the subscription that the message opens. */
   subscriptionId?: string;
 }
 
@@ -228,7 +227,6 @@ export class OpenSocket implements Connection {
     });
   }
 
-  /** Counts the connection against the user too, from now on. */
   #takeFor(user: string): void {
     const { client } = this.upgrade;
     this.upgrade.release();

@@ -1,7 +1,6 @@
 /**
- * Streams as server-sent events, in the "distinct connections mode" of the GraphQL-SSE protocol, which graphql-sse
- * implements: each request is one stream. In the other mode, a server would keep reservations for unauthenticated
- * clients.
+ * Server-sent events in GraphQL-SSE's "distinct connections mode", where each request is one stream. In the other mode,
+ * a server would keep reservations for unauthenticated clients.
  */
 import type { ServerResponse } from 'node:http';
 import type { ExecutionResult, FormattedExecutionResult, GraphQLFormattedError } from 'graphql';
@@ -22,7 +21,6 @@ import { formatRefusal, type Connection, type OpenSubscription } from './subscri
 const EVENT_STREAM = 'text/event-stream';
 
 export interface ServerSentEvents {
-  /** Opens the requested stream and sends its events until it ends. */
   answer(exchange: Exchange, caller: Caller, body: unknown): Promise<void>;
   /** Ends all streams, so their clients reconnect to another server. */
   drain(): void;
@@ -44,8 +42,7 @@ export function openServerSentEvents(parts: ServerSentEventsOptions): ServerSent
       const viewer = await caller.viewer();
       if (isDraining) throw serverStops();
       const connection = new EventResponse(exchange.response, caller, parts.unread);
-      // The connection is added before the stream is opened, so it also ends if a logout or the server's shutdown
-      // comes first.
+      // Added before the stream is opened, so it also ends if a logout or the server's shutdown comes first.
       open.add(connection);
       const stop = endWithSession(caller, viewer, parts.timeouts.afterExpiryMs, (end) => connection.close(end));
       try {
@@ -74,9 +71,7 @@ function assertTakesEvents(exchange: Exchange): void {
   throw refuse('VALIDATION_FAILED', { message: `This URL returns a stream. Send Accept: ${EVENT_STREAM}.` });
 }
 
-/**
- * Sends a refusal with an HTTP status. Clients retry after a 503, but not after a stream that ended with `complete`.
- */
+/** Clients retry after a 503, but not after a stream that ended with `complete`. */
 async function sendRefusedSubscription(
   exchange: Exchange,
   connection: EventResponse,
@@ -92,10 +87,7 @@ async function* refusedAnswers(errors: readonly GraphQLFormattedError[]): AsyncG
   yield { errors };
 }
 
-/**
- * graphql-sse writes the results that it gets. Its types expect errors that it formats, but these are already
- * formatted.
- */
+/** graphql-sse's types expect errors that it formats, but these are already formatted. */
 const handle = createHandler<AsyncIterable<FormattedExecutionResult>>({
   authenticate: () => null,
   onSubscribe: ({ raw }) => raw as AsyncIterable<ExecutionResult>,

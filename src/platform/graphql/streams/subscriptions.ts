@@ -1,7 +1,4 @@
-/**
- * Opens a subscription for either channel. Apollo processes its document like any other, with the same limits and
- * refusals. The executor creates a stream instead of a response.
- */
+/** Opens subscriptions. Apollo processes their documents like any others, but the executor creates a stream. */
 import { type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { EventStream } from '../../live/live.js';
 import type { Caller } from '../../call/caller.js';
@@ -26,7 +23,6 @@ export interface Connection {
 
 export interface OpeningResult {
   readonly stream?: AnswerStream;
-  /** The formatted errors of a refused subscription. */
   readonly errors: readonly GraphQLFormattedError[];
 }
 
@@ -64,7 +60,6 @@ export function createSubscriptions({ findDocument, execute, format }: Subscript
   };
 }
 
-/** Formats a refusal as an entry in `errors`. */
 export function formatRefusal(refusal: Refusal, { request }: Pick<Caller, 'request'>): GraphQLFormattedError {
   return { message: refusal.message, extensions: { ...extensionsOf(refusal), requestId: request.requestId } };
 }

@@ -20,7 +20,6 @@ export interface Upgrade {
   readonly socket: Socket;
   /** The bytes that were read after the request's head. */
   readonly head: Buffer;
-  /** The caller's address, as far as proxies are trusted. */
   readonly address: string;
   readonly client: Client;
   /** Releases its place in the quota of WebSockets. */

@@ -1,7 +1,6 @@
 /**
- * The pages that this server makes for people, and the files that they load. All files are served from memory. Each
- * file is compressed once per encoding, on the first request for that encoding. A browser revalidates a file each time
- * and gets a 304, so a page and its scripts always match.
+ * The pages for people and their files, served from memory. Each file is compressed once per encoding, on the first
+ * request for it. A browser revalidates a file each time, so a page and its scripts always match.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -86,10 +85,7 @@ async function makeForm(file: PageFile, coding: Coding): Promise<Form> {
 const compressGzip = promisify<Buffer, { level: number }, Buffer>(gzip);
 const compressBrotli = promisify<Buffer, { params: Record<number, number> }, Buffer>(brotliCompress);
 
-/**
- * The compressors. At these levels, GraphiQL's 5 MB take a tenth of a second. The best brotli level makes them another
- * tenth smaller, but takes ten seconds.
- */
+/** GraphiQL's 5 MB take a tenth of a second. The best brotli level would save another tenth, but take ten seconds. */
 const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer>>> = {
   br: (plain) =>
     compressBrotli(plain, {
