@@ -91,8 +91,8 @@ export function openOperatorAddresses(
 }
 
 /**
- * Allows only requests that may read the metrics. In production, or if METRICS_TOKEN is set, local requests need the
- * token too. A proxy on this machine may forward any client's requests without a header that shows it.
+ * In production, or if METRICS_TOKEN is set, local requests need the token too, because a proxy on this machine may
+ * forward any client's requests without a header that shows it.
  */
 function assertMayReadMetrics(exchange: Exchange, { METRICS_TOKEN: token, NODE_ENV }: Config): void {
   if (token !== undefined) {

@@ -58,10 +58,7 @@ async function untilMigrated(
   }
 }
 
-/**
- * Creates the server that runs until the services open. This server listens only if there is something to wait for. It
- * responds only to probes, and reports that it's alive but not ready.
- */
+/** Runs until the services open, if there is something to wait for. Reports that it's alive but not ready. */
 function createWaitingServer({ HOST, PORT }: SchemaSettings, log: Logger) {
   let status = '';
   const server = createServer(({ url }, response) => {

@@ -61,18 +61,14 @@ async function runUntilStopped(what: Run): Promise<void> {
     log.info('stopped');
     endSoon();
   });
-  // The process listens from the start, because the first process in a container gets only the signals that it listens
-  // for.
+  // The process listens from the start, because a container's first process gets only signals that it listens for.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
   await starting;
 }
 
 type Closer = () => Promise<void>;
 
-/**
- * Adds each part to `closers` as soon as the part is open. If a later part fails to start, the open parts can then be
- * closed.
- */
+/** Adds each part to `closers` once it's open. If a later part fails to start, the open parts can then be closed. */
 async function start(
   { command, whenOpen }: Run,
   config: Config,
@@ -81,8 +77,7 @@ async function start(
   stopping: AbortSignal,
 ): Promise<void> {
   const opening = openDatabase(config, log);
-  // The places are loaded while Postgres starts in its own processes. Otherwise, the first request with an address
-  // would have to load the places.
+  // Loaded while Postgres starts. Otherwise, the first request with an address would have to load the places.
   const placesLoaded = loadPlaces();
   const database = await opening;
   closers.push(database.stop);

@@ -1,7 +1,4 @@
-/**
- * Opens and closes the services according to the configuration. The server, the admin commands, and the tests share
- * this.
- */
+/** Opens and closes the services. The server, the admin commands, and the tests share this. */
 import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import { SESSION } from '../platform/caller-limits.js';

@@ -71,10 +71,7 @@ function watchDatabaseGauges({ metrics, probe, databaseWatch }: Services): void 
 
 const NO_FIGURES: Partial<Figures> = {};
 
-/**
- * Metrics of the market, which all instances share. Every instance reports the same values, so a dashboard takes the
- * maximum, not the sum.
- */
+/** Every instance reports the same values, so a dashboard takes the maximum, not the sum. */
 function watchMarket({ metrics, db, databaseWatch }: Services): void {
   const read = unlessAway<Partial<Figures>>(databaseWatch, () => readFigures(db.forLong()));
   const figures = createCachedRead(read, NO_FIGURES, FIGURES.everyMs, FIGURES.databaseWaitMs);

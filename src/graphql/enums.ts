@@ -1,7 +1,4 @@
-/**
- * The domain's closed lists of values as GraphQL enums. The enum values are uppercase in requests and responses, and
- * the domain's own words in the code.
- */
+/** The domain's closed lists of values as GraphQL enums: uppercase for clients, in the domain's words in the code. */
 import { registerEnumType } from 'type-graphql';
 import { BID_TRANSITION_LIST } from '../market/rules/bids.js';
 import { API_KEY_ACCESSES } from '../market/rules/entities/api-key.js';
@@ -36,9 +33,7 @@ export function enumNamed(name: string): object | undefined {
   return enums.get(name);
 }
 
-/**
- * Registers a list of values as an enum with this name. Returns the object that identifies the enum in type-graphql.
- */
+/** Returns the object that identifies the enum in type-graphql. */
 function choice<V extends string>(
   name: string,
   description: string,

@@ -70,8 +70,7 @@ export function createSchema(): GraphQLSchema {
         StreamResolver,
         WebhookResolver,
       ],
-      // type-graphql requires a `pubSub` if the schema has subscriptions. This one is never used, because each
-      // subscription opens its own stream.
+      // type-graphql requires a `pubSub`. This one is never used, because each subscription opens its own stream.
       pubSub: { publish: throwOnPubSub, subscribe: throwOnPubSub },
       // The operations check their own input. A second check here could only disagree with the operations.
       validate: false,

@@ -1,6 +1,6 @@
 /**
- * The pages that the links in emails lead to. Opening a page changes nothing, because link scanners open every link.
- * Only submitting the page's form makes the change. The token follows `#`, so browsers don't send it to the server.
+ * The pages that the links in emails lead to. Opening one changes nothing, because link scanners open every link. Only
+ * its form makes the change. The token follows `#`, so browsers don't send it to the server.
  */
 import type { LinkPage } from '../market/rules/people/mail-kinds.js';
 import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
@@ -63,9 +63,7 @@ const REQUEST_LINK: Omit<Form, 'title'> = {
   button: 'Send me a link',
 };
 
-/**
- * Opens the pages. `appOrigin` is the origin of the app where people log in. By default, they log in on this server.
- */
+/** `appOrigin` is the origin of the app where people log in. By default, they log in on this server. */
 export function openLinkPages(links: SiteLinks, appOrigin = '/'): Pages {
   const logIn = `<a href="${escapeHtml(appOrigin)}">Continue to Job Marketplace</a>`;
   const pages = Object.entries(formsOf(logIn)).map(([path, form]): [string, PageFile] => [

@@ -30,9 +30,7 @@ import { exampleOf } from '../platform/openapi/answer-schema.js';
 /** The caller's own account. Users may read all of its fields. */
 export const OWN_USER = unredactedEntity(USER);
 export const OWN_HOMEOWNER = unredactedEntity(HOMEOWNER);
-/**
- * The identifiers of a person's profiles. An admin needs them to verify a contractor, or to list a homeowner's jobs.
- */
+/** An admin needs these to verify a contractor, or to list a homeowner's jobs. */
 const PROFILES = {
   homeownerId: {
     type: idOf('homeowner').nullable(),

@@ -86,7 +86,6 @@ interface Created {
   readonly id: string;
 }
 
-/** The routes of jobs, in the order of the documentation. */
 const JOB_ROUTES = {
   updateJob: route('PUT', '/jobs/{id}', OPERATIONS.updateJob, { aliases: OLD_NAMES, ...ONE_JOB }),
   deleteJob: route('DELETE', '/jobs/{id}', OPERATIONS.deleteJob, confirms('The draft was deleted.')),

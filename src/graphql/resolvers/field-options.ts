@@ -9,10 +9,7 @@ export function queryOptions({ name, description }: Pick<Operation<unknown, unkn
   return { name, description: description + sentenceOf(row?.effects ?? []) };
 }
 
-/**
- * The options of a mutation. A mutation's field is nullable, and a refused mutation returns null. If the field were
- * non-null, a refusal would also remove the results of the mutations before it.
- */
+/** If a refused mutation's field were non-null, the results of the mutations before it would be lost too. */
 export function mutationOptions(operation: Operation<unknown, unknown>) {
   const { name, description } = queryOptions(operation);
   const codes = refusalCodesOf(operation).map((code) => `\`${code}\``);

@@ -1,7 +1,4 @@
-/**
- * A playground script that reads a subscription's results over server-sent events. The script provides the results as
- * an iterator that can be stopped.
- */
+/** A playground script that reads a subscription over server-sent events, as an iterator that can be stopped. */
 export const STREAM_SCRIPT = String.raw`'use strict';
 export function stream(request) {
   const controller = new AbortController();

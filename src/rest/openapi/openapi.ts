@@ -26,10 +26,7 @@ import { summaryOf } from './summaries.js';
 import { SAMPLES_DESCRIPTION } from './samples.js';
 import { BODY_BYTES_MAX } from '../../platform/caller-limits.js';
 
-/**
- * The document at both of its paths, and the index that leads to it. The server's own URL is known once the server
- * listens.
- */
+/** The document, and the index that leads to it. The server's own URL is known once the server listens. */
 export function openDescription(serverUrl: () => string): Pages {
   const file = { contentType: JSON_TYPE, read: async () => JSON.stringify(openapi(serverUrl())) };
   const index = { contentType: JSON_TYPE, read: async () => JSON.stringify(addresses(), undefined, 2) };

@@ -29,7 +29,6 @@ const NOT_MODIFIED = {
   headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag', 'Dry-Run', 'Dry-Run-Effects'),
 };
 
-/** The components that the paths refer to. */
 export function responseParts() {
   const codeLists = ROUTES.flatMap((route) => [...refusalsOf(route).values()]);
   const aloneCodes = ERROR_CODES.filter((code) => codeLists.some((codes) => codes.length === 1 && codes[0] === code));
@@ -164,10 +163,7 @@ function headers(...names: readonly string[]) {
   return Object.fromEntries(names.map((name) => [name, { $ref: refTo('headers', name) }]));
 }
 
-/**
- * A route's refusals by status: those of its operation, and those that any body can cause. Each status's codes are in
- * the same order as the list of all codes.
- */
+/** The operation's refusals, and those that any body can cause. Codes are in the order of the list of all codes. */
 export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
   const codes = new Set(refusalCodesOf(route.operation));
   if (hasBody(route)) for (const code of OF_BODIES) codes.add(code);
@@ -183,9 +179,7 @@ export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
 
 const OF_BODIES: readonly ErrorCode[] = ['MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
-/**
- * The name of a route's list of codes, if the route has several codes. Code generators create an enum from each list.
- */
+/** Undefined if the route has only one code. Code generators create an enum from each list. */
 export function listName({ operation: { name } }: Route, codes: readonly ErrorCode[]): string {
   return SHARED_LISTS.get(codes.join(' ')) ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}ErrorCode`;
 }
