@@ -151,7 +151,7 @@ export const VARIABLES = {
   PERSISTED_DOCUMENTS: z
     .enum(['off', 'only'], 'must be off or only')
     .default('off')
-    .describe('off or only. With only, GraphQL runs no documents except those in PERSISTED_DOCUMENTS_FILE'),
+    .describe('off or only. If only, GraphQL runs just the documents in PERSISTED_DOCUMENTS_FILE'),
   PERSISTED_DOCUMENTS_FILE: z
     .string()
     .optional()

@@ -29,7 +29,10 @@ export const QUEUE = {
 export const DATABASE = {
   poolSize: 10,
   queueTimeoutMs: 5_000,
-  /** If no call has received a response for this long, the database is the reason for a full queue. */
+  /**
+   * If no call has received a response for this fraction of the queue timeout, the database is the reason for a full
+   * queue.
+   */
   silentPartOfQueueTimeout: 0.4,
   statementTimeoutMs: 10_000,
   lockTimeoutMs: 5_000,

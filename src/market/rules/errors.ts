@@ -108,7 +108,7 @@ export const UNAUTHORIZED_MESSAGES = {
 
 const OTHER_REASONS = {
   INVALID_LINK: {
-    unknown: 'The link isn’t valid or is incomplete.',
+    unknown: 'The link is invalid or incomplete.',
     used: 'The link was already used. Each link works only once.',
     expired: 'The link has expired.',
   },

@@ -110,7 +110,7 @@ export const MONEY_MAX = 9_999_999_999.99;
 function cents(least: z.ZodNumber) {
   return least
     .max(MONEY_MAX)
-    .refine((amount) => Math.round(amount * 100) / 100 === amount, 'must have at most two decimals');
+    .refine((amount) => Math.round(amount * 100) / 100 === amount, 'must have at most two decimal places');
 }
 
 export const money = cents(z.number().min(0));

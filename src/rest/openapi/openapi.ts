@@ -88,7 +88,7 @@ const ABOUT = [
   '- **Input.** Unknown fields and query parameters are rejected. Surrounding white space is removed, except from ' +
     'passwords and phone numbers. An optional string that’s then empty counts as null. Text can’t contain NUL ' +
     'or lone surrogates. Names and other single-line strings can’t contain control characters, line breaks, or ' +
-    'characters that change the text direction. Money has at most two decimals. Token amounts are whole numbers.',
+    'characters that change the text direction. Money has at most two decimal places. Token amounts are whole numbers.',
   '- **Responses.** Every field of a resource is always present. It’s null if it’s unset, or if you can’t see it. ' +
     'Timestamps are ISO 8601 in UTC with milliseconds. Dates are `YYYY-MM-DD`.',
   '- **IDs** are a prefix followed by 27 letters and digits, such as `job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`. A ' +
@@ -172,8 +172,8 @@ function describe(route: Route): string {
 
 const FOR_REAL = ' `Idempotency-Key` and `Dry-Run` have no effect on this operation.';
 const WITH_SECRET =
-  ' `Idempotency-Key` has no effect on this operation. `Dry-Run: true` is rejected, because the secret couldn’t be ' +
-  'shown.';
+  ' `Idempotency-Key` has no effect on this operation. `Dry-Run: true` is rejected, because a dry run doesn’t ' +
+  'create a secret.';
 
 function whoAndWhen({ operation, path }: Route): string {
   const ofJob = JOB_ACTION_LIST.find((one) => one.operation === operation.name);

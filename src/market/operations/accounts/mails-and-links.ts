@@ -119,7 +119,7 @@ export function invalidLink(reason: LinkProblem): Refusal {
 }
 
 const MESSAGES: Readonly<Record<LinkProblem, string>> = {
-  unknown: 'This link isn’t valid or is incomplete. Request a new one.',
+  unknown: 'This link is invalid or incomplete. Request a new one.',
   used: 'This link was already used. Each link works only once.',
   expired: 'This link has expired. Request a new one.',
 };

@@ -64,7 +64,7 @@ export function assertCanBeNearest({ near }: NearInput, around: Pick<Around, 'mi
   if (!around) throw invalidField('orderBy', 'requires a place and a distance in miles');
   if (around.miles <= NEAREST_MILES_MAX) return;
   const { withinMiles } = near ? IN_OBJECT : IN_QUERY;
-  throw invalidField(withinMiles, `must be at most ${NEAREST_MILES_MAX} if the nearest come first`);
+  throw invalidField(withinMiles, `must be at most ${NEAREST_MILES_MAX} when you sort by distance`);
 }
 
 function problemsOf({ zipCode: zip, city, state, withinMiles }: Near, names: typeof IN_OBJECT): Record<string, string> {

@@ -21,7 +21,7 @@ import { isIn, type JobState } from '../states.js';
 
 export type JobField = WrittenField<typeof JOB>;
 
-/** Money has at most two decimals, dates are valid calendar dates, and text is trimmed. */
+/** Money has at most two decimal places, dates are valid calendar dates, and text is trimmed. */
 export type JobFields = Pick<StoredRow<typeof JOB>, JobField>;
 
 export type JobReadOnlyFields = Pick<StoredRow<typeof JOB>, (typeof READ_ONLY_FIELDS)[number]>;

@@ -133,8 +133,9 @@ interface EndedLinks {
 }
 
 /**
- * Ends all links to this account, except an undo that waits for support. They expire at the epoch, not now, because a
- * transaction that is waiting for the account's lock has an older `now()`. The links must have expired for it too.
+ * Makes all of this account's links expire, except an undo link that is waiting for support. They expire at the epoch,
+ * not now, because a transaction that is waiting for the account's lock has an older `now()`. The links must have
+ * expired for it too.
  */
 export const expireLinks = statement(
   'expireLinks',

@@ -252,7 +252,7 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
   [
     'order_by=nearest&near_zip=78701&within_miles=101',
     undefined,
-    { within_miles: 'must be at most 100 if the nearest come first' },
+    { within_miles: 'must be at most 100 when you sort by distance' },
   ],
   [
     'status_changed_before=long%20ago',
