@@ -86,7 +86,7 @@ it('a second server in the same data folder exits with an explanation, and the f
   expect(await readiness(url)).toBe(200);
 });
 
-it('a start on a used port names it, and leaves no database running', async () => {
+it('a start on a used port fails and names the port, and leaves no database running', async () => {
   const another = project.usedDataFolder();
   const { code, output } = await startServer(project, { DATA_DIR: another, PORT: new URL(url).port }).ended;
 

@@ -55,7 +55,7 @@ it('the tutorial can be repeated: each of its email addresses is new each time',
   expect(addresses.filter((address) => !/\$ME/.test(address))).toEqual([]);
 });
 
-it('a reader whose server is elsewhere changes its address once', () => {
+it('a reader whose server is elsewhere changes its URL once', () => {
   const commands = blocks(TUTORIAL, 'sh').join('\n');
   expect(commands.split(WRITTEN_ADDRESS)).toHaveLength(2);
   expect(commands).toContain(`export BASE=${WRITTEN_ADDRESS} `);
@@ -122,7 +122,7 @@ it.each(PAGES)('%s names files and folders that exist, and npm scripts that pack
   expect(paths.filter((path) => ![file, ROOT].some((from) => existsSync(new URL(path, from))))).toEqual([]);
 });
 
-it('src/README.md names what the code has', () => {
+it('src/README.md only has names that are also in the code', () => {
   const code = ['src', 'test', 'schema/migrations'].flatMap((folder) =>
     readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.(?:ts|js|sql|json)$/.test(name) && !name.includes('node_modules'))

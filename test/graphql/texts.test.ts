@@ -68,7 +68,7 @@ describe('every string in the schema', () => {
     expect(TEXT_CHARACTERS[type]?.[field] !== undefined).toBe(!isShort);
   });
 
-  it("exists: nothing has a length that the schema doesn't have", () => {
+  it("exists: no maximum length is for a string that the schema doesn't have", () => {
     const listed = Object.entries(TEXT_CHARACTERS).flatMap(([type, lengths]) =>
       Object.keys(lengths).map((field) => `${type}.${field}`),
     );

@@ -169,7 +169,7 @@ describe('reads and writes', () => {
 
   it('by one person share a budget over both APIs, and an alias counts like a request', async () => {
     const app = await open({ READ: 6 });
-    const carl = await reader(app); // whose arrival reads once
+    const carl = await reader(app); // Joining already uses one read.
     const twice = await app.graphql(
       '{ a: viewer { referralCode } b: viewer { referralCode tokenTransactions { nodes { id } } } }',
       { token: carl.token },
