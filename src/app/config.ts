@@ -95,7 +95,7 @@ export const VARIABLES = {
   REQUIRE_VERIFIED_EMAIL: onOff
     .default(false)
     .describe('on or off. If on, users must confirm their email address before they can publish or bid'),
-  REDIS_URL: address('redis:', 'rediss:').optional().describe('a Redis where several servers share rate limits'),
+  REDIS_URL: address('redis:', 'rediss:').optional().describe('a Redis that several servers use to share rate limits'),
   JWT_SECRET: secret
     .optional()
     .describe('signs access tokens. At least 32 bytes. Outside production, one is generated and stored in DATA_DIR'),
@@ -112,7 +112,7 @@ export const VARIABLES = {
     .describe('origins whose pages can call the API, separated by commas'),
   CORS_HEADERS: list()
     .refine((names) => names.every(isHeaderName), 'must be header names, separated by commas')
-    .describe('more request headers that these pages can send, separated by commas'),
+    .describe('additional request headers that these pages can send, separated by commas'),
   TRUST_PROXY_HOPS: wholeNumber(0, 10)
     .default(0)
     .describe('the number of proxies in front of the server: how many X-Forwarded-For hops to trust'),

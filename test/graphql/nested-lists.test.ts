@@ -224,7 +224,7 @@ describe('a path from one list to a nested one', () => {
     await ask(people[who], '{ viewer { referralCode } }');
     if (who === 'bidder') await makeNewest(people.bidder);
     for (const [at, { name, chain, document }] of WAYS.entries()) {
-      // Each document is run by one reader who sees all bids, and by one who only sees their own.
+      // Each document is run by a reader who sees all bids, and by a reader who only sees their own.
       if (READERS.indexOf(who) % 2 !== at % 2) continue;
       const isOfAccounts = name.startsWith('users.');
       const isOfActions = name.startsWith('adminActions.');

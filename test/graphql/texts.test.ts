@@ -133,7 +133,7 @@ describe('the lengths', () => {
     ['Review', 'review', 'approveJob', 'review'],
     ['Review', 'category', 'createJob', 'category'],
     ['Review', 'homeownerFirstName', 'signUpHomeowner', 'firstName'],
-  ])('of %s.%s is that of %s', (type, field, operation, input) => {
+  ])('of %s.%s is the same as of %s', (type, field, operation, input) => {
     expect(TEXT_CHARACTERS[type]?.[field]).toBe(lengthsIn(operation).get(input));
   });
 

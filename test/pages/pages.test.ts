@@ -1,4 +1,4 @@
-/** The pages for people over HTTP: who gets them, in which encoding, and how often they are sent. */
+/** The pages for people, over HTTP: their readers, their encodings, and how often they are sent. */
 import { get, type IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { parse, validate } from 'graphql';

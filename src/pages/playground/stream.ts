@@ -25,7 +25,7 @@ async function* answersTo({ headers, body }, signal) {
       newestFirst = [JSON.parse(data), ...newestFirst].slice(0, KEPT);
       yield { received, newestFirst };
     }
-    const message = 'The stream has ended. To miss no event, subscribe again with the last position as “after”.';
+    const message = 'The stream has ended. To avoid missing events, subscribe again with the last position as “after”.';
     yield { errors: [{ message }], received, newestFirst };
   } catch ({ message }) {
     if (!signal.aborted) yield { errors: [{ message }], received, newestFirst };

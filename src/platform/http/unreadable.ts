@@ -31,7 +31,7 @@ const LAST_WORDS_MS = 1_000;
 function refusalOf(code: string | undefined, headBytesMax: number): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW')
     return refuse('PAYLOAD_TOO_LARGE', {
-      message: `The request’s headers must be at most ${headBytesMax / 1024} KB in all.`,
+      message: `The request’s headers must be at most ${headBytesMax / 1024} KB in total.`,
     });
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
     return refuse('PAYLOAD_TOO_LARGE', { message: 'The chunk extensions are too long.' });

@@ -208,7 +208,7 @@ describe('an operation on the kitchen', () => {
     ['checkIn', ['INVALID_TRANSITION']],
     ['award', ['FORBIDDEN', 'INVALID_TRANSITION', 'UNKNOWN_BID']],
     ['update', ['FIELD_NOT_EDITABLE', 'INSUFFICIENT_TOKENS']],
-  ])('%s can be refused with %j', (key, codes) => {
+  ])('%s can fail with %j', (key, codes) => {
     expect(codesOfDenials(key)).toEqual(codes);
   });
 });

@@ -329,7 +329,7 @@ describe('the database refuses', () => {
     expect(await refusalOf(attempt)).toBe(refusedBy);
   });
 
-  it('and stores none of it', async () => {
+  it("and doesn't store any of it", async () => {
     expect(await checkDatabase(app.sql)).toEqual([]);
   });
 });

@@ -413,7 +413,7 @@ describe('introspection', () => {
     expect(buildClientSchema(answer.data).getQueryType()?.name).toBe('Query');
   });
 
-  it("is refused with a clear message if it is off, and so are schema details; a type's name is allowed", async () => {
+  it("fails with a clear message if it is off, and so do schema details; a type's name is allowed", async () => {
     const closed = await openTestApp({ GRAPHQL_INTROSPECTION: 'off' });
     try {
       for (const query of [

@@ -278,7 +278,7 @@ describe('waiting', () => {
   });
 });
 
-it('loses no place, quota, or turn over ten thousand calls that fail, wait, and time out at random', async () => {
+it("doesn't lose a place, quota, or turn over ten thousand calls that fail, wait, and time out at random", async () => {
   const queue = queueOf({
     places: 4,
     placesPerAddress: 3,

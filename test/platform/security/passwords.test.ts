@@ -38,7 +38,7 @@ describe('passwords', () => {
     expect([busy.active, busy.waiting]).toEqual([0, 0]);
   });
 
-  it('are refused with a 503 if they wait too long, well before HAProxy gives up on the call', async () => {
+  it('fail with a 503 if they wait too long, well before HAProxy gives up on the call', async () => {
     const [, seconds] = /timeout server "\$\{ANSWER_WITHIN-(\d+)s\}"/.exec(readFileSync(HAPROXY, 'utf8')) ?? [];
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const busy = createPasswords({ cost: 10, concurrent: 1 });

@@ -277,7 +277,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     expect(notices).toEqual([]);
   });
 
-  it('keep people and budgets separate, whatever the keys contain, and show no key in Redis', async () => {
+  it('keep people and budgets separate, whatever the keys contain, and hide the keys in Redis', async () => {
     const limits = await openOnRedis(LONG_TIMEOUT);
     const budgets = [
       { ...FIVE, name: 'apart' },

@@ -93,8 +93,7 @@ export const settleEmailUndo = operation({
   }),
   async prepare(call, { id }): Promise<string> {
     // An admin can't decide about their own account, because a thief may be using it.
-    if (id === call.viewer.userId)
-      throw refuse('FORBIDDEN', { message: 'Another admin must decide about your account.' });
+    if (id === call.viewer.userId) throw refuse('FORBIDDEN', { message: 'Another admin must decide on your account.' });
     await pendingUndo(call.db, id);
     await assertMailAllowed(call, { userId: call.viewer.userId });
     return unknownPassword(call);

@@ -224,7 +224,7 @@ describe('the list', () => {
     expect((await read(admin, `/${decided?.id}`)).body.decision).toBe(null);
   });
 
-  it('shows no erased reason', async () => {
+  it("doesn't show an erased reason", async () => {
     await app.sql`update admin_actions set reason = null where action = 'completeJob'`;
     const { body } = await read(people.admin, '?action=completeJob');
     expect(body.data.map(({ reason }: Json) => reason)).toEqual(body.data.map(() => null));

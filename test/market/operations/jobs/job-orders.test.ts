@@ -171,7 +171,7 @@ describe("jobs that haven't moved for long", () => {
     ]);
   });
 
-  test('are those of one homeowner, if an admin asks for these', async () => {
+  test('belong to one homeowner, if an admin asks for these', async () => {
     const { profileId } = people.owner;
     const where = `status_changed_at < '${BEFORE}' and homeowner_id = '${profileId}'`;
     await expectInEveryOrder('admin', [
@@ -278,7 +278,7 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
   ],
 ];
 
-test.each(REFUSED)('?%s is refused with all of its problems', async (query, filter, fields) => {
+test.each(REFUSED)('?%s fails with all of its problems', async (query, filter, fields) => {
   const { token } = people.admin;
   const { status, body } = await app.rest('GET', `/v1/jobs?${query}`, { token });
   expect([status, body.details.code, body.details.fields]).toEqual([400, 'VALIDATION_FAILED', fields]);
