@@ -146,7 +146,7 @@ export const ROUTES: readonly Route[] = [
     'POST',
     '/auth/password-reset/confirm',
     OPERATIONS.resetPassword,
-    confirms('The password was changed. All sessions and API keys have ended.'),
+    confirms('The password was changed. All sessions have ended, and all API keys are revoked.'),
   ),
   route('POST', '/auth/verify-email', OPERATIONS.verifyEmail, {
     shows: CONFIRMED_EMAIL,
@@ -161,7 +161,7 @@ export const ROUTES: readonly Route[] = [
   route('POST', '/me/password', OPERATIONS.changePassword, {
     shows: CHANGED_PASSWORD,
     answer: ({ noticeSent }) => ({
-      ...confirmationBody('The password was changed. Other sessions and all API keys have ended.'),
+      ...confirmationBody('The password was changed. All other sessions have ended, and all API keys are revoked.'),
       noticeSent,
     }),
   }),

@@ -27,10 +27,10 @@ import { readUser, type UserWithProfile } from '../people/users.js';
 export const undoEmailChange = operation({
   name: 'undoEmailChange',
   description:
-    'Restores an account’s former address, with the link that was sent to it. Ends all sessions and API keys, ' +
-    'locks the password, pauses webhooks, and sends a link to set a new password. If the account was used after the ' +
-    'change (the profile was edited, or something was done with a job or a bid), nothing changes until support ' +
-    'decides. The same is true if another undo of this account is waiting for support.',
+    'Restores an account’s former address, with the link that was sent to it. Ends all sessions, revokes all ' +
+    'API keys, locks the password, pauses webhooks, and sends a link to set a new password. If the account was used ' +
+    'after the change (the profile was edited, or something was done with a job or a bid), nothing changes until ' +
+    'support decides. The same is true if another undo of this account is waiting for support.',
   allows: 'anyone',
   budget: 'own',
   refusals: ['INVALID_LINK', 'EMAIL_TAKEN'],
@@ -79,9 +79,9 @@ export const settleEmailUndo = operation({
   name: 'settleEmailUndo',
   description:
     'Decides which address keeps an account with a pending email undo. That address gets a link to set a new ' +
-    'password, and the other address gets an email. If the former address keeps the account, all sessions and API ' +
-    'keys end, the password is locked, and webhooks are paused. If another undo of the account is waiting, it’s ' +
-    'pending next.',
+    'password, and the other address gets an email. If the former address keeps the account, all sessions end, ' +
+    'all API keys are revoked, the password is locked, and webhooks are paused. If another undo of the account is ' +
+    'waiting, it’s pending next.',
   allows: ['admin'],
   budget: 'write',
   needsSession: true,

@@ -22,9 +22,9 @@ const personInput = z.strictObject({ id: idInPath('user').describe('The user.') 
 export const suspendUser = operation({
   name: 'suspendUser',
   description:
-    'Suspends a user. Their sessions and API keys end, their webhooks are paused, their open jobs are hidden, and ' +
-    'their bids can’t be awarded. Jobs in progress continue. If the user is already suspended, this changes the ' +
-    'end of the suspension. A call that changes nothing isn’t recorded.',
+    'Suspends a user. Their sessions end, their API keys are revoked, their webhooks are paused, their open jobs are ' +
+    'hidden, and their bids can’t be awarded. Jobs in progress continue. If the user is already suspended, this ' +
+    'changes the end of the suspension. A call that changes nothing isn’t recorded.',
   allows: ['admin'],
   budget: 'write',
   input: personInput.extend({
