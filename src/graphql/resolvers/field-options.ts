@@ -1,6 +1,6 @@
 /** The description of a root field: the operation's description and, for an operation on a job, its effects. */
 import type { Operation } from '../../platform/call/operation.js';
-import { audienceOf, refusalCodesOf } from '../../market/operations/refusals.js';
+import { audienceOf, refusalCodesOf } from '../../market/operations/documented-refusals.js';
 import { sentenceOf } from '../../market/rules/jobs/effects.js';
 import { JOB_ACTION_LIST } from '../../market/rules/lifecycle.js';
 

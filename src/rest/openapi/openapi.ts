@@ -2,7 +2,7 @@
 import { JSON_TYPE } from '../../platform/http/exchange.js';
 import { openPages, type Pages } from '../../platform/http/pages/pages.js';
 import { NOT_AMONG_OWN_EVENTS } from '../../market/operations/events/events.js';
-import { audienceOf } from '../../market/operations/refusals.js';
+import { audienceOf } from '../../market/operations/documented-refusals.js';
 import { DISPUTE_TRANSITIONS } from '../../market/rules/jobs/disputes.js';
 import { sentenceOf } from '../../market/rules/jobs/effects.js';
 import { isTransition, JOB_ACTION_LIST } from '../../market/rules/lifecycle.js';

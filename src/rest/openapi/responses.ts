@@ -13,7 +13,7 @@ import { answerExample, refusalExample } from './examples.js';
 import { refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
 import { canRunDry, isConditional, isList, type Route, rowOf, hasBody, shapeOf } from '../../platform/openapi/route.js';
 import { ROUTES } from '../routes.js';
-import { refusalCodesOf } from '../../market/operations/refusals.js';
+import { refusalCodesOf } from '../../market/operations/documented-refusals.js';
 
 export function responsesOf(route: Route) {
   const refusals = [...refusalsOf(route)].map(([status, codes]) => [status, refusal(route, codes)] as const);

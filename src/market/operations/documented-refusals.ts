@@ -1,4 +1,7 @@
-/** Who each operation is for, and its error codes. Both APIs' documents are generated from this file. */
+/**
+ * Who each operation is for, and its error codes, for both APIs' documents. `perform` in `platform/call/operation.ts` and
+ * `market/rules/policies.ts` decide the order of the checks.
+ */
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
 import type { IdKind } from '../rules/ids.js';
