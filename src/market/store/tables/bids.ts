@@ -38,6 +38,7 @@ export const bids = pgTable(
     uniqueIndex('bids_one_for_each_contractor')
       .on(t.jobId, t.contractorId)
       .where(sql`${t.status} <> ${sql.raw(`'${UNCOUNTED_BID_STATE}'`)}`),
+    // A second safeguard against two awards of one job. The first is the job's lock.
     uniqueIndex('bids_one_accepted')
       .on(t.jobId)
       .where(sql`${t.status} = 'accepted'`),
