@@ -26,9 +26,12 @@ const TEXTS: Readonly<Record<MailKind, MailText>> = {
   email_undo_denied: EMAIL_UNDO_DENIED,
 };
 
-/** Where the links in emails lead: to this server's pages, or to your own app's pages, whose URLs contain `{token}`. */
+/**
+ * The URLs in the links in emails. A link opens a page of this server, or a page of your own app, whose URL contains
+ * `{token}`.
+ */
 export interface LinkAddresses {
-  /** The URL at which people reach this server. Set when the server starts listening. */
+  /** The URL at which people reach this server. The server sets it when it starts listening. */
   origin: string;
   readonly pages: Partial<Readonly<Record<LinkPage, string | undefined>>>;
 }
@@ -39,7 +42,10 @@ export interface ComposedMail {
   readonly html: string;
 }
 
-/** `nobody` if no account has the address or the link has expired. `no token` if this server's JWT_SECRET differs. */
+/**
+ * Returns `nobody` if no account has the address or the link has expired. Returns `no token` if the email's token was
+ * created with a different JWT_SECRET.
+ */
 export function compose(
   mail: Mail,
   tokens: LinkTokens,

@@ -13,7 +13,10 @@ export interface SendFailure {
   readonly code: string;
   readonly command: string | undefined;
   readonly responseCode: number | undefined;
-  /** Set if the failure is final: `refused` if the address was rejected, `given_up` if the email itself was. */
+  /**
+   * `refused` if the address was rejected, and `given_up` if the email itself was. Undefined if the email can be sent
+   * again.
+   */
   readonly end: 'refused' | 'given_up' | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Who each operation is for, and its error codes, for both APIs' documents. `perform` in `platform/call/operation.ts` and
- * `market/rules/policies.ts` decide the order of the checks.
+ * Documents who can call each operation and which error codes it can return, for both APIs. `perform` in
+ * `platform/call/operation.ts` and `market/rules/policies.ts` decide the order of the checks.
  */
 import { BID_TRANSITION_LIST } from '../rules/bids.js';
 import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';

@@ -1,4 +1,4 @@
-/** Declares the market's operations. Each one's type depends on who may perform it. */
+/** Declares the market's operations. An operation's type depends on who may perform it. */
 import type { Caller as FrameCaller } from '../../platform/call/caller.js';
 import type * as platform from '../../platform/call/operation.js';
 import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';

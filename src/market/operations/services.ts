@@ -28,7 +28,7 @@ export interface Services extends FrameServices<Viewer> {
   readonly refreshTokens: RefreshTokens<(typeof ID_PREFIXES)['refreshToken']>;
   readonly keyUses: KeyUses;
   budget(this: void, name: BudgetName): RateBudget;
-  /** For secrets that the server must be able to read again. */
+  /** Encrypts the secrets that the server must be able to read again. */
   readonly encryptor: Encryptor;
   /** True if only people with a confirmed email may publish and bid. */
   readonly requireVerifiedEmail: boolean;

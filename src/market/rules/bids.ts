@@ -1,4 +1,4 @@
-/** The life of a bid, as data: what people do with it, and what happens to it because of its job. */
+/** The lifecycle of a bid, as data: what people can do with a bid, and what happens to it because of its job. */
 import type { BidEffect } from './jobs/effects.js';
 import type { Action } from './lifecycle.js';
 import { COUNTED_BID_STATES, LIVE_BID_STATES, type BidState } from './states.js';
@@ -72,7 +72,7 @@ interface BidConsequence {
   readonly effects: readonly BidEffect[];
 }
 
-/** An accepted bid's stake is held until the job ends. */
+/** `accept` doesn't release the hold, because an accepted bid's stake is held until the job ends. */
 export const BID_CONSEQUENCES = {
   accept: { from: LIVE_BID_STATES, to: 'accepted', event: 'bid.accepted', when: 'the bid is awarded', effects: [] },
   passOver: {
@@ -100,11 +100,11 @@ export function isLive(state: BidState): boolean {
   return LIVE_BID_STATES.some((liveState) => liveState === state);
 }
 
-/** The changes to a job's bid counts. */
+/** How much a job's bid counts change. */
 interface BidCounts {
-  /** The number of bids that the homeowner hasn't decided on yet. */
+  /** The change in the number of bids that the homeowner hasn't decided on yet. */
   readonly liveBids: number;
-  /** The number of bids that aren't withdrawn. */
+  /** The change in the number of bids that aren't withdrawn. */
   readonly countedBids: number;
 }
 

@@ -1,4 +1,4 @@
-/** Every refusal that the service can return, with its HTTP status and a message for people. */
+/** Every refusal that the service can return, with its HTTP status and its default message. */
 import {
   PLATFORM_REFUSALS,
   Refusal,
@@ -66,7 +66,7 @@ export function refuse(code: RefusalCode, facts?: RefusalOptions): Refusal {
   return new Refusal(code, REFUSALS[code], facts);
 }
 
-/** The reason tells the client whether to refresh, to log in again, or to correct its header. */
+/** The reason tells the client whether to refresh, to log in again, or to correct the header. */
 export function unauthorized<Code extends UnauthorizedCode>(
   code: Code,
   reason: keyof (typeof UNAUTHORIZED_MESSAGES)[Code] & UnauthorizedReason,
@@ -120,7 +120,7 @@ const OTHER_REASONS = {
 
 export type LinkProblem = keyof (typeof OTHER_REASONS)['INVALID_LINK'];
 
-/** Most codes don't have reasons. */
+/** Empty for most codes, because only a few have reasons. */
 export function reasonsOf(code: ErrorCode): Readonly<Record<string, string>> {
   const messages: Partial<Record<ErrorCode, object>> = UNAUTHORIZED_MESSAGES;
   const others: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = OTHER_REASONS;

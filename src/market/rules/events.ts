@@ -13,7 +13,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** The sentences come from the table rows that cause the events. */
+/** Each description comes from the table row of the action or transition that writes the event. */
 export const EVENT_DESCRIPTIONS = Object.fromEntries([
   [JOB_CREATION.event, 'The homeowner created a draft.'],
   [BID_CONSEQUENCES.accept.event, 'The homeowner awarded the job to the bid.'],

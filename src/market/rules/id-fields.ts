@@ -1,4 +1,4 @@
-/** Identifiers in the fields of entities and inputs. */
+/** The fields in entities and inputs that contain identifiers. */
 import * as ids from '../../platform/ids.js';
 import { prefixedId, prefixedIdInPath } from '../../platform/fields/values.js';
 import { ID_PREFIXES, type Id, type IdKind } from './ids.js';

@@ -1,4 +1,4 @@
-/** The prefixes of identifiers. The type system and checks at run time both keep the kinds apart. */
+/** The prefixes of identifiers. The type system and checks at run time both keep the kinds of identifiers apart. */
 import * as ids from '../../platform/ids.js';
 
 export const ID_PREFIXES = {
@@ -46,12 +46,15 @@ export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: B
   return ids.idFrom(ID_PREFIXES[kind], milliseconds, bytes);
 }
 
-/** A related object's identifier, such as a viewer's for a user. No two objects of a kind share one. */
+/**
+ * Derives a related object's identifier, such as a viewer's ID from a user's ID. Two objects of a kind never get the
+ * same one.
+ */
 export function siblingOf<K extends IdKind>(kind: K, id: Id<IdKind>): Id<K> {
   return `${ID_PREFIXES[kind]}_${id.slice(id.indexOf('_') + 1)}`;
 }
 
-/** Returns the lowest identifier of this kind that can be created from this time on. */
+/** Returns the lowest identifier of this kind that can be created at or after this time. */
 export function lowestIdSince<K extends IdKind>(kind: K, time: number): Id<K> {
   return idFrom(kind, time, Buffer.alloc(ids.ID_RANDOM_BYTES));
 }

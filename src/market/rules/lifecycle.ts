@@ -1,14 +1,14 @@
 /**
- * The life of a job, as data. `availableActions`, the documents, and the tests' journeys are generated from this file,
- * `states.ts`, and `bids.ts`. `test/market/rules/lifecycle-rows.test.ts` checks the rows against each other, and
- * `test/contracts/actions.test.ts` checks them against the routes' paths.
+ * The lifecycle of a job, as data. `availableActions`, the documents, and the tests that move jobs through all states
+ * are generated from this file, `states.ts`, and `bids.ts`. `test/market/rules/lifecycle-rows.test.ts` checks that the
+ * rows fit together, and `test/contracts/actions.test.ts` checks that they match the routes' paths.
  */
 import type { Effect, TransitionEffect } from './jobs/effects.js';
 import type { RefusalCode } from './errors.js';
 import { REVIEW_DAYS_MAX } from './market-limits.js';
 import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
 
-/** `parties.ts` defines each of these words. */
+/** `ALLOWED_ACTORS` in `parties.ts` defines who each of these actors is. */
 export type AllowedActor = 'owner' | 'awardee' | 'parties' | 'bidder' | 'contractor' | 'admin';
 
 export interface Action<Event extends string = string> {
@@ -37,7 +37,10 @@ interface ActionOnJob<Event extends string = string> extends Action<Event> {
 export interface JobTransition<Event extends string = string> extends ActionOnJob<Event> {
   readonly to: JobState;
   readonly effects: readonly TransitionEffect[];
-  /** Set if a call may also leave the job in its state. Such a call is recorded as this other event. */
+  /**
+   * If present, a call may also keep the job in its state. Such a call is recorded as this event instead of the row's
+   * own event.
+   */
   readonly mayKeepState?: { readonly event: Event; readonly until: string };
   /** In these states, a call succeeds and changes nothing. */
   readonly alreadyDoneIn?: readonly JobState[];
@@ -298,7 +301,7 @@ export const OTHER_JOB_ACTIONS = {
 
 export const JOB_ACTIONS = { ...JOB_TRANSITIONS, ...OTHER_JOB_ACTIONS };
 
-/** Not an action, because there is no job yet. */
+/** Creation isn't one of the actions, because there is no job yet. */
 export const JOB_CREATION = {
   operation: 'createJob',
   to: INITIAL_JOB_STATE,
@@ -308,7 +311,9 @@ export const JOB_CREATION = {
 
 export type JobTransitionKey = keyof typeof JOB_TRANSITIONS;
 export type JobActionKey = keyof typeof JOB_ACTIONS;
-/** The types of these lists require a REST route, a summary, an example, and a mutation for each operation. */
+/**
+ * Types that are keyed by these names require a REST route, a summary, an example, and a mutation for each operation.
+ */
 export type JobOperationName = (typeof JOB_ACTIONS)[JobActionKey]['operation'];
 export type JobTransitionName = (typeof JOB_TRANSITIONS)[JobTransitionKey]['operation'];
 export const JOB_ACTION_KEYS = Object.keys(JOB_ACTIONS) as JobActionKey[];
@@ -325,7 +330,9 @@ export function leavesEveryState(row: JobAction): boolean {
   return UNFINISHED_JOB_STATES.every((state) => row.from.includes(state));
 }
 
-/** A job may lack what publishing requires if it's unpublished or was ended while it was a draft. */
+/**
+ * In these states, a job may lack what publishing requires. It's either unpublished or was ended while it was a draft.
+ */
 export const STATES_WITHOUT_PUBLICATION = JOB_STATES.filter(
   (state) =>
     isIn('unpublished', state) ||

@@ -1,4 +1,4 @@
-/** The numbers of the market: what one caller may use, and what the market's own work may use. Names include units. */
+/** The market's limits: what one caller may use, and what the market's own work may use. The names include units. */
 import { FIELD_TEXT } from '../../platform/caller-limits.js';
 
 export const TEXT = {
@@ -11,7 +11,7 @@ export const TEXT = {
   reference: 100,
   /** A page of 100 contractors with both of their lists must fit into one response. */
   listItem: 100,
-  /** A password that is longer than users can set is simply wrong. */
+  /** Login accepts passwords that are longer than users can set. They just don't match. */
   passwordTried: 1_000,
   linkToken: 100,
 } as const;
@@ -23,7 +23,7 @@ export const BID_DURATION_DAYS_MAX = 36_500;
 /** The number of days after completion during which a job that was approved without a rating can still be rated. */
 export const REVIEW_DAYS_MAX = 30;
 
-/** Limits on moving a budget from its highest value, and the completion date from its value at check-in. */
+/** Limits on lowering a budget from its highest value, and on moving the completion date from its value at check-in. */
 export const EDITS = { budgetDecreasePercentMax: 10, completionShiftDaysMax: 30 } as const;
 
 export const PASSWORD_BYTES = { min: 8, max: 72 } as const;
@@ -47,7 +47,7 @@ export const WEBHOOKS = {
   /** How much of a response or an error is stored. */
   answerCharacters: 500,
   storedAttemptsMax: 16,
-  /** There are eight attempts within about 28 hours. */
+  /** With these delays, there are eight attempts within about 28 hours. */
   retryAfterSeconds: [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000],
   slowMs: 2_000,
   /** An endpoint is paused if every attempt has failed for this many days. */
@@ -56,15 +56,15 @@ export const WEBHOOKS = {
   oldSecretHours: 24,
   secretsAtOnce: 4,
   deliveriesKeptDays: 30,
-  /** How long new events wait at most if their notification is lost. */
+  /** The longest time that new events wait if their notification is lost. */
   pollEveryMs: 1_000,
   answerHeaderBytes: 16 * 1024,
   errorCharacters: 200,
 } as const;
 
 /**
- * How many tasks of each kind an instance runs at a time, and their lease, which outlasts any task. One person's five
- * endpoints can use a fifth of the places for webhooks.
+ * For each kind of task: how many tasks an instance runs at a time, and the lease, which outlasts any task. One person
+ * can have five webhook endpoints, which can use a fifth of the places for webhooks.
  */
 export const TASKS = {
   webhook: { places: 50, placesPerKey: 2, placesOfSlowKeys: 8, leaseSeconds: 30 },
@@ -80,12 +80,12 @@ export const MAIL = {
   /** The time limit for the whole attempt, which is shorter than a task's lease. */
   sendMs: 50_000,
   slowMs: 5_000,
-  /** There are nine attempts within about 25 hours. */
+  /** With these delays, there are nine attempts within about 25 hours. */
   retryAfterSeconds: [10, 60, 300, 900, 3_600, 10_800, 28_800, 43_200],
   keptDays: 30,
 } as const;
 
-/** Times are collected in memory before they are written. */
+/** The times at which API keys are used are collected in memory before they're written. */
 export const API_KEY_USES = { writeEveryMs: 10_000, keysMax: 10_000 } as const;
 
 /**
@@ -96,7 +96,7 @@ export const HOUSEKEEPING = {
   firstAfterMs: 60_000,
   everyMs: 3_600_000,
   keptDaysAfterEnd: 7,
-  /** Few enough for one statement to delete long before its timeout. */
+  /** One statement can delete this many rows long before its timeout. */
   batchRows: 5_000,
   batchesMax: 1_000,
 } as const;

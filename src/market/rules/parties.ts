@@ -1,11 +1,11 @@
-/** Who a viewer is to a job or bid, and which roles and parties each kind of allowed actor includes. */
+/** Decides which party a viewer is to a job or bid, and which roles and parties each kind of allowed actor includes. */
 import type { ContractorId, HomeownerId } from './ids.js';
 import { OTHER_JOB_ACTIONS, type AllowedActor } from './lifecycle.js';
 import { COUNTED_BID_STATES, type BidState, type JobState } from './states.js';
 import type { Relation } from './reading/readers.js';
 import type { Role } from './viewer.js';
 
-/** An onlooker is a contractor who hasn't bid on an open job. A stranger may not see the job at all. */
+/** An onlooker is a contractor who hasn't bid on an open job. A stranger can't see the job at all. */
 export const PARTIES = ['owner', 'awardee', 'bidder', 'onlooker', 'admin', 'stranger'] as const;
 export type Party = (typeof PARTIES)[number];
 
@@ -107,15 +107,15 @@ export function seesJob(viewer: PartyViewer, job: JobParties, hasBid: boolean): 
 }
 
 /**
- * True if the viewer receives a job's events without asking for that job. For a contractor, that takes a bid that isn't
- * withdrawn.
+ * True if the viewer receives a job's events without asking for that job. A contractor receives them only with a bid on
+ * the job that isn't withdrawn.
  */
 export function receivesJobEvents(viewer: PartyViewer, job: JobParties, ownBids: readonly BidState[]): boolean {
   if (viewer.role === 'contractor') return ownBids.some((state) => COUNTED_BID_STATES.includes(state));
   return viewer.role === 'admin' || isOwner(viewer, job);
 }
 
-/** Only for a job whose events the viewer receives. */
+/** Call this only for a job whose events the viewer receives. */
 export function partyToOwn(role: Role, isAwardedTo: boolean): Party {
   if (role === 'contractor') return isAwardedTo ? 'awardee' : 'bidder';
   return role === 'admin' ? 'admin' : 'owner';

@@ -30,7 +30,7 @@ export interface PolicyInput extends Partial<JobFacts> {
   readonly job: JobParties & Partial<ToPublish> & { readonly version?: number };
   /** The job version that the caller has read. Null if the call doesn't name one. */
   readonly expectedVersion?: number | null;
-  /** Set if the cost depends on the input, such as a stake or a raised urgency. */
+  /** The cost in tokens, if it depends on the input, such as a stake or a raised urgency. */
   readonly cost?: number;
   readonly proposalId?: ProposalId | undefined;
   readonly creditContractor?: boolean | undefined;
@@ -50,7 +50,7 @@ export interface Denial extends Pick<RefusalOptions, 'message' | 'fields'> {
   readonly namesAlternatives?: boolean;
 }
 
-/** The refusal has the details in `more` in addition to the denial's own. */
+/** `more` has details for the refusal in addition to the denial's own. */
 export function assertAllowed(denial: Denial | undefined, more?: Record<string, unknown>): void {
   if (!denial) return;
   const { code, message, fields, details } = denial;
@@ -94,7 +94,7 @@ function firstDenial(conditions: readonly Condition[] = [], input: PolicyInput):
   return undefined;
 }
 
-/** `isPlain` leaves out the conditions that apply only to some calls. */
+/** With `isPlain`, leaves out the conditions that apply only to some calls. */
 export function factsForPolicies(key: JobActionKey, role: Role, { isPlain = false } = {}): FactName[] {
   const conditions = [...(PERSONAL_CONDITIONS[key] ?? []), ...(CONDITIONS[key] ?? [])];
   const asked = conditions.filter(({ concerns }) => !(concerns && isPlain));
@@ -108,14 +108,16 @@ export function factsForAvailableActions(role: Role): FactName[] {
   return [...new Set(keys.flatMap((key) => factsForPolicies(key, role, { isPlain: true })))];
 }
 
-/** These facts decide what a contractor is to a job and whether they can see it. Other roles need only its row. */
+/**
+ * These facts decide whether a contractor can see a job, and as which party. For other roles, the job's row is enough.
+ */
 export const FACTS_OF_VISIBILITY: Readonly<Record<Role, readonly FactName[]>> = {
   homeowner: [],
   contractor: ['ownBids', 'isOwnerSuspended'],
   admin: [],
 };
 
-/** Empty if the code says everything. */
+/** Empty if the error code alone explains the denial. */
 type Explanation = Omit<Denial, 'code'>;
 
 interface Condition {
@@ -126,7 +128,7 @@ interface Condition {
   denial(this: void, input: PolicyInput): Explanation | undefined;
 }
 
-/** The condition's type lets it use only the facts that it names. */
+/** The condition's type lets the policy use only the facts that are named here. */
 function condition<Name extends FactName = never>(
   code: RefusalCode,
   facts: readonly Name[],
@@ -142,7 +144,7 @@ function condition<Name extends FactName = never>(
   };
 }
 
-/** Throws if code uses a fact that it didn't name, because other facts aren't read. */
+/** Throws if one of these facts wasn't read. */
 export function assertKnown<Name extends FactName>(
   facts: Partial<JobFacts>,
   names: readonly Name[],
@@ -209,7 +211,7 @@ function callerDenial(by: AllowedActor, { viewer, job, ownBids = [], isOwnerSusp
   return admitsParty(by, party) ? undefined : ONLY_FOR[by];
 }
 
-/** Words for a whole group, such as contractors, are plural. */
+/** A role as a whole is plural, as in “Only contractors can do this.” */
 const ONLY_FOR = Object.fromEntries(
   Object.entries({ ...descriptionsOf(ALLOWED_ACTORS), contractor: 'contractors', admin: 'admins' }).map(
     ([by, people]) => [by, { code: 'FORBIDDEN', message: `Only ${people} can do this.` }],
@@ -298,7 +300,10 @@ function balanceDenial({ availableTokens, cost = 0 }: Given<'availableTokens'>):
   };
 }
 
-/** `awardJob` refuses a wrong bid with this message. `availableActions` uses it for a job without such a bid. */
+/**
+ * `awardJob` fails with this message if the bid can't be awarded. `availableActions` uses the message for a job without
+ * a bid that can be awarded.
+ */
 function bidToAwardDenial({ bidsToAward }: Given<'bidsToAward'>): Explanation | undefined {
   return bidsToAward > 0 ? undefined : NO_BID_TO_AWARD;
 }
@@ -310,7 +315,10 @@ const NO_BID_TO_AWARD = {
   fields: { bidId: 'can’t be awarded' },
 };
 
-/** A repeated call with credit changes nothing and succeeds, just as it does without credit. */
+/**
+ * If the contractor already has the credit, a repeated call changes nothing and succeeds, just like a call without
+ * credit.
+ */
 function creditDenial({ job, isCredited }: Given<'isCredited'>): Explanation | undefined {
   return job.status === 'in_review' || isCredited ? undefined : NO_WORK_TO_CREDIT;
 }

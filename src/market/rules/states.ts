@@ -1,4 +1,4 @@
-/** The states of jobs and bids, and what is true of a job in each state, no matter how it got there. */
+/** The states of jobs and bids, and the properties of a job in each state, no matter how it got there. */
 
 /**
  * A job can't return to an earlier phase, but it can move back and forth within one. The checks of the jobs table,

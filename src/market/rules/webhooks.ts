@@ -26,7 +26,7 @@ export const DELIVERY_STATES = {
 export const DELIVERY_STATUSES = Object.keys(DELIVERY_STATES) as (keyof typeof DELIVERY_STATES)[];
 export type DeliveryStatus = keyof typeof DELIVERY_STATES;
 
-/** For `sendTestEvent`. No job has an event of this type. */
+/** The type of the event that `sendTestEvent` sends. No job has an event of this type. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 export type DeliveredType = EventType | typeof TEST_EVENT_TYPE;
 export const DELIVERED_TYPES: readonly DeliveredType[] = [...EVENT_TYPES, TEST_EVENT_TYPE];

@@ -29,10 +29,16 @@ interface EffectRows {
 const WRITER = sql`(pg_current_xact_id()::text::bigint
   + (xmin::text::bigint - pg_current_xact_id()::text::bigint % 4294967296 + 6442450944) % 4294967296 - 2147483648)`;
 
-/** True if this transaction or a savepoint of it wrote the row. No other row in progress is visible to it. */
+/**
+ * True if this transaction or one of its savepoints wrote the row. The transaction can't see other transactions'
+ * uncommitted rows.
+ */
 const IS_OWN = sql`pg_xact_status(${WRITER}::text::xid8) = 'in progress'`;
 
-/** Finds the transaction's own rows by newer identifiers, which start with a time and are indexed. */
+/**
+ * Finds the transaction's own rows. Identifiers start with a time and are indexed, so only rows with newer identifiers
+ * are read.
+ */
 const ownSince = (column: PgColumn, since: unknown) => and(gte(column, since), IS_OWN);
 
 /** Transfers and events are never updated, and a hold is updated only when it's released. */

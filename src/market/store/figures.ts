@@ -105,7 +105,10 @@ export async function countLockWaits(db: Db): Promise<number> {
   return waiting?.count ?? 0;
 }
 
-/** Limits how often it reads and how long a caller waits. After a failure, it returns the last value or the default. */
+/**
+ * Limits how often `read` is called and how long a caller waits. After a failure, callers get the last value or the
+ * default.
+ */
 export function createCachedRead<T>(
   read: () => Promise<T>,
   initially: T,

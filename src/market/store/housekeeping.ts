@@ -23,8 +23,8 @@ const dropRecords = statement('dropRecords', { key: idempotencyRecords.key }, (_
 );
 
 /**
- * While a session is active, the reuse of an old token shows a theft. Without the row, that token would look like an
- * unknown one. Every session expires, so the number of its tokens is limited.
+ * Keeps the used tokens of active sessions, because reusing one is a sign of theft. Without its row, a reused token
+ * would look like an unknown one. Every session expires, so the number of its tokens is limited.
  */
 const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Placeholders<object>, fields) =>
   builder
@@ -68,7 +68,10 @@ const withTheirTasks = (ids: SQL) => sql`with dropped as (
   ), ended as (delete from tasks using dropped where tasks.id = dropped.id)
   select id from dropped`;
 
-/** Waits an hour, because another instance may still commit a delivery to the deleted endpoint. */
+/**
+ * Deletes an endpoint's row only after an hour, because another instance may still commit a delivery to the deleted
+ * endpoint.
+ */
 const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(webhookEndpoints)
@@ -79,7 +82,7 @@ const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_
     .returning(fields),
 );
 
-/** The links of old emails expired long before. Emails that wait for support's decision are kept. */
+/** The links in old emails expired long before. Emails that wait for support's decision are kept. */
 const dropMails = statement('dropMails', { id: mails.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(mails)

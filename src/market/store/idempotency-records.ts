@@ -21,7 +21,7 @@ export const lockKey = statement(
   (_, fields) => builder.select(fields).from(sql`(values (1)) as one`),
 );
 
-/** How long a record is valid. The cleanup deletes an older record later. */
+/** How long a record is valid. The cleanup deletes older records later. */
 const KEPT = sql.raw(`interval '${IDEMPOTENCY_KEY.keptHours} hours'`);
 export const recordIsTooOld = sql`${idempotencyRecords.createdAt} <= now() - ${KEPT}`;
 
@@ -41,7 +41,7 @@ export const selectRecord = statement(
     ),
 );
 
-/** Replaces a record that is too old. Returns no row if the key already has a valid record. */
+/** Replaces a record that has expired. Returns no row if the key already has a valid record. */
 export const insertRecord = statement(
   'insertRecord',
   { key: idempotencyRecords.key },

@@ -3,12 +3,17 @@ import { randomFillSync } from 'node:crypto';
 import { ID_RANDOM_BYTES } from '../../platform/ids.js';
 import { idFrom, type Id, type IdKind } from '../rules/ids.js';
 
-/** Synchronous, because an asynchronous function would wait for Node's thread pool, which other work may fill. */
+/**
+ * This function is synchronous, because an asynchronous one would wait for Node's thread pool, which other work may
+ * fill.
+ */
 export function newId<K extends IdKind>(kind: K): Id<K> {
   return idFrom(kind, Date.now(), randomPart());
 }
 
-/** Filled for many identifiers together, because most of the cost is the call. Each byte is used only once. */
+/**
+ * The pool is filled for many identifiers at once, because most of the cost is the call. Each byte is used only once.
+ */
 const randomPool = Buffer.alloc(ID_RANDOM_BYTES * 256);
 let usedBytes = randomPool.length;
 

@@ -27,7 +27,10 @@ export function forEachRole<S>(make: (role: Role) => S): Record<Role, S> {
 export const isOwnerSuspended = sql<boolean>`exists (select from homeowners h join users u on u.id = h.user_id
   where h.id = "jobs"."homeowner_id" and u.suspended_at is not null)`;
 
-/** Read once per statement, as few people are suspended. Checking each job would keep lists from using an index. */
+/**
+ * These jobs are read once per statement, because few people are suspended. A check for each job would keep lists from
+ * using an index.
+ */
 const HIDDEN_JOBS = sql`(select hidden.id from users u join homeowners h on h.user_id = u.id
   join jobs hidden on hidden.homeowner_id = h.id
   where u.suspended_at is not null and hidden.status ${oneOf(STATES_OPEN_TO_BIDS)})`;
@@ -48,7 +51,7 @@ export const isNotHidden = sql`"jobs"."id" not in ${HIDDEN_JOBS}`;
 /** Every contractor can see a job that is open to bids. */
 export const isOpenToBids = sql`(${isInOpenState} and ${isNotHidden})`;
 
-/** A contractor can see such a job only if they have bid on it. */
+/** A contractor can see a job that is closed to bids only if they have bid on it. */
 export const isClosedToBids = sql`"jobs"."status" not ${oneOf(STATES_OPEN_TO_BIDS)}`;
 
 export function visibleJobs(role: Role, $: Placeholders<ViewerIds>): SQL {
@@ -84,7 +87,7 @@ export function visibleBids(role: Role, $: Placeholders<ViewerIds>): SQL {
   }
 }
 
-/** Such a bid makes its contractor receive the job's events. */
+/** A contractor with a counted bid receives the job's events. */
 export function isCountedBidOf($: Placeholders<Pick<ViewerIds, 'contractorId'>>): SQL {
   return sql`own.contractor_id = ${$('contractorId')} and own.status ${oneOf(COUNTED_BID_STATES)}`;
 }
@@ -114,8 +117,8 @@ const HAS_MOVED = sql`"events"."from_status" is distinct from "events"."to_statu
 const IS_EDIT = sql.raw(`"events"."type" = '${EDIT_EVENT}'`);
 
 /**
- * For a viewer who may see the job. What a contractor can read depends on the award, which is in the row of `jobs`. A
- * deleted draft has no row, and only its owner and admins can read its events.
+ * The viewer must be allowed to see the job. What a contractor can read depends on the award, which is in the row of
+ * `jobs`. A deleted draft has no row, and only its owner and admins can read its events.
  */
 export function visibleEventsOfJob(role: Role, contractor: Contractor): SQL {
   if (role !== 'contractor') return visibleEvents(eventVisibilityOf(partyToOwn(role, false)), contractor);
@@ -126,7 +129,7 @@ export function visibleEventsOfJob(role: Role, contractor: Contractor): SQL {
   return sql`(${visibleEventsOfBidder(contractor, isAwardedTo(contractor))} and ${isForOnlookerOrHasBid})`;
 }
 
-/** `isAwardee` is the caller's way to check for the award, such as whether the contractor's bid was accepted. */
+/** `isAwardee` is the caller's condition for the award, such as that the contractor's bid was accepted. */
 export function visibleEventsOfBidder(contractor: Contractor, isAwardee: SQL): SQL {
   const as = (isAwarded: boolean) => visibleEvents(eventVisibilityOf(partyToOwn('contractor', isAwarded)), contractor);
   return sql`case when ${isAwardee} then ${as(true)} else ${as(false)} end`;

@@ -7,7 +7,7 @@ import { readEvent } from '../rules/reading/timeline.js';
 import { TEST_EVENT_TYPE } from '../rules/webhooks.js';
 import type { WebhookMessage } from './post.js';
 
-/** Undefined if the endpoint's owner may not, or may no longer, read the event. */
+/** Undefined if the endpoint's owner can't read the event, or can't read it anymore. */
 export function webhookBody({
   eventType,
   receiver,
@@ -25,7 +25,7 @@ export function webhookBody({
   return JSON.stringify({ type: event.type, timestamp: event.occurredAt.toISOString(), data: writeEvent(event) });
 }
 
-/** Newest first. Undefined if the newest secret can't be decrypted. */
+/** Returns the newest secret first. Undefined if the newest secret can't be decrypted. */
 export function decryptSecrets(
   { secrets, endpointId }: PendingDelivery,
   encryptor: Encryptor,

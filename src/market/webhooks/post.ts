@@ -1,7 +1,7 @@
 /**
  * Sends one request to a webhook. The endpoint may be slow, may send an endless response, or may have a host name with
- * a private IP address. So a request ends after ten seconds, only the start of the response is read, and redirects
- * aren't followed.
+ * a private IP address. Therefore, a request ends after ten seconds, only the start of the response is read, and
+ * redirects aren't followed.
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -82,7 +82,7 @@ interface Answer {
   readonly text: string | null;
 }
 
-/** The endpoint may close an idle connection at the moment it's reused. */
+/** The endpoint may close an idle connection at the moment that the connection is reused. */
 async function retryOnStaleConnection(send: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     try {

@@ -46,10 +46,11 @@ export const undoEmailChange = operation({
       db.inTransaction(async (tx) => {
         await lockAccount(tx, { userId });
         const { email: currentEmail, emailUndo, emailUndoAddress } = await ownAddress(tx, userId);
-        // True if the account already has this address again. The undo then takes the account from no other address.
+        // True if the account already has this address again. In that case, the undo takes the account from no other
+        // address.
         const isBack = currentEmail === email;
         if (emailUndo === 'pending' && !isBack) {
-          // Support decides about one address at a time. Any other address waits its turn.
+          // Support decides about one address at a time. The undo link of any other address waits.
           await consumeLink(tx, link, email === emailUndoAddress ? undefined : markUndoWaiting);
           return { email, pending: true };
         }
@@ -62,7 +63,8 @@ export const undoEmailChange = operation({
           return { email, pending: true };
         }
         await handOver({ ...call, db: tx }, { userId, email, passwordHash });
-        // If the account had already come back here, the owner of the address it came back from can still claim it.
+        // If the account had already moved back to this address, undo links stay valid. The owner of the address that
+        // the account moved back from can still use one to claim it.
         const undosSince = isBack ? null : link.createdAt.toISOString();
         await expireLinks(tx, { userId, email: currentEmail, undosSince });
         await enqueueMail(services.mail, tx, { kind: 'password_reset_after_undo', email, userId: null });

@@ -145,7 +145,8 @@ export const changeEmail = operation({
       const account = await ownAddress(tx, userId);
       if (account.passwordHash !== checkedHash) throw wrongPassword();
       assertUndisputed(account);
-      // Whether the address is taken is checked when the email is sent. Its owner then gets a different email.
+      // The check whether the address is taken happens when the email is sent. If it's taken, its owner gets a
+      // different email.
       await tx.commitWith(enqueueMail(services.mail, tx, { kind: 'email_change', email, userId }));
     });
     return { requested: true };
@@ -153,9 +154,9 @@ export const changeEmail = operation({
 });
 
 /**
- * Returns the time of the email change that moving back to this address undoes, just as the undo link sent there would.
- * Null if that link wouldn't return the account. In that case, the address that loses the account can claim it, as
- * after any other change.
+ * Moving back to this address undoes an earlier email change, just as the undo link that was sent to the address would.
+ * Returns the time of that change. Null if the link wouldn't return the account. In that case, the address that loses
+ * the account can claim it, as after any other change.
  */
 async function undoneByChangeTo(tx: Db, to: { userId: UserId; email: string }): Promise<string | null> {
   const [undo] = await selectUndo(tx, to);

@@ -31,7 +31,7 @@ export async function enqueueMail({ tokens }: Call<unknown>['services']['mail'],
   });
 }
 
-/** Each purpose has its own count of emails to an address. */
+/** The emails for each purpose are counted separately. */
 interface Recipient {
   readonly email: string;
   readonly purpose: 'sign up' | 'confirm' | 'reset' | 'change' | 'notice';
@@ -92,7 +92,7 @@ export const linkToken = z
 
 export type Link = Awaited<ReturnType<typeof selectLink>>[number];
 
-/** Finds a link that still works, without using it up. */
+/** Finds a link that still works, and doesn't consume it. */
 export async function findLink(call: Call<unknown>, token: string, kinds: readonly LinkKind[]): Promise<Link> {
   const [link] = await selectLink(call.db, { tokenHash: hashOfLinkToken(token) });
   const problem = problemOf(link, kinds);

@@ -97,7 +97,7 @@ export const resetPassword = operation({
       if (account?.email !== email) throw invalidLink('expired');
       await consumeLink(tx, link);
       await setPasswordHash(tx, { userId, passwordHash });
-      // Whoever used the link can read email at this address, so the address is now confirmed.
+      // The person who used the link can read email at this address, so the address is now confirmed.
       await setConfirmedEmail(tx, { userId, email });
       await endSessionsAndKeys({ db: tx, services, caller }, userId);
       await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });

@@ -1,4 +1,4 @@
-/** Signs up homeowners and contractors. Account, profile, tokens, and first session commit together. */
+/** Signs up homeowners and contractors. The account, profile, tokens, and first session are committed together. */
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { USER } from '../../rules/entities/people.js';
@@ -96,7 +96,8 @@ async function signUp(
   if ((await selectIdByEmail(db, { email: input.email })).length > 0) throw emailTaken();
   const passwordHash = await services.passwords.hash(input.password, caller.client);
   const id = newId('user');
-  // The signup limit covers these emails too. An address that accounts keep moving away from gets no email.
+  // The signup limit also limits how many of these emails an IP address can cause. If accounts keep signing up with one
+  // address and moving away from it, the address gets no further emails.
   const confirmationSent =
     services.mail.isOn && (await waitForRecipient(call, { email: input.email, purpose: 'sign up' })) === 0;
 

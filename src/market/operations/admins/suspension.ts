@@ -108,9 +108,11 @@ async function lockPerson(tx: Db, id: UserId, adminId: UserId) {
 
 export const restoreUserTasks: TaskKind = {
   limits: TASKS.restore,
-  // This task either succeeds or throws, so delays aren't needed.
+  // The task needs no retry delays, because it never returns a failure. It either succeeds or throws, and then runs
+  // again once its lease expires.
   retryAfterSeconds: [],
-  // A suspension locks the person before the task, so restoring in the task's own transaction could deadlock.
+  // A suspension locks the person before the task, so restoring the person in the task's own transaction could
+  // deadlock.
   async run(db, { id }) {
     await restoreAtEnd(db, { id: id as UserId });
     return { outcome: 'done' };

@@ -79,7 +79,7 @@ export async function findProposal(db: Db, viewer: Viewer, id: ProposalId): Prom
   return proposalFrom(event);
 }
 
-/** A stream that opens only after the operation, because the session check may still fail until then. */
+/** The stream opens only after the operation, because the session check may still fail until then. */
 export interface EventsToCome {
   /** Reads past events through `db`. */
   readonly open: (db: Db) => EventStream<JobEvent>;

@@ -1,6 +1,7 @@
 /**
- * The code of each transition effect, by the effect's name. An effect sends its statements immediately, so they're
- * pipelined. The job, not the caller, determines who is paid or credited, because the caller may be an admin.
+ * The code of each transition effect, by the effect's name. Effects send their statements immediately, so the
+ * statements are pipelined. The job, not the caller, determines who is paid or credited, because the caller may be an
+ * admin.
  */
 import { BID_CONSEQUENCES } from '../../rules/bids.js';
 import type { TransitionEffect } from '../../rules/jobs/effects.js';
@@ -17,7 +18,7 @@ import { moveTokens } from '../../store/ledger/ledger.js';
 import type { LockedJob } from './visible-job.js';
 
 export interface EffectResult {
-  /** Written together with the state change. */
+  /** Changes to the job's row, which are written together with the state change. */
   readonly job?: JobChanges;
   /** The events of bids, which follow the transition's own event. */
   readonly events?: readonly NewEvent[];
@@ -41,7 +42,7 @@ interface Effect {
   apply(this: void, lockedJob: LockedJob, input: EffectInput): EffectResult;
 }
 
-/** The effect's type lets it use only the facts it names. */
+/** The effect's type lets its code use only the facts that are named here. */
 function effect<Fact extends FactName = never>(
   facts: readonly Fact[],
   apply: (lockedJob: LockedJob<Viewer, Fact>, input: EffectInput) => EffectResult,
@@ -87,7 +88,10 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
     rejectBids(tx, viewer.userId, facts.liveBids, BID_CONSEQUENCES.close),
   ),
 
-  /** Before the award, only live bids have holds. Every transition that ends the job then has `rejectLiveBids` too. */
+  /**
+   * Before the award, only live bids have holds. Every transition that can end the job at that stage also has
+   * `rejectLiveBids`, which releases them.
+   */
   releaseHolds: effect([], ({ tx, job }) =>
     job.awardedBidId === null ? {} : { sent: [releaseHolds(tx, [job.awardedBidId])] },
   ),
@@ -120,7 +124,7 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
   lapseProposal: effect([], () => ({})),
 };
 
-/** Rejects these bids and releases their holds. No live bid is left on the job. */
+/** Rejects the job's remaining live bids and releases their holds. */
 function rejectBids(
   tx: LockedJob['tx'],
   actorId: NewEvent['actorId'],

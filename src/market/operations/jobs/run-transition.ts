@@ -18,17 +18,19 @@ import { ofJob, type JobAddress } from './inputs.js';
 import { EFFECTS, type EffectInput } from './effects.js';
 import { assertJobAllowed, lockVisibleJob, type LockedJob, readableJob, type ReadableJob } from './visible-job.js';
 
-/** 'keep' only adds an event. */
+/** `keep` adds an event but doesn't change the state. */
 export type TransitionOutcome = 'move' | 'keep' | 'nothing';
 
 interface Options<Body extends z.ZodRawShape, Fact extends FactName, Answer> {
-  /** The input in addition to the job's identifier. The event stores this input. */
+  /** The input fields in addition to the job's identifier. The event stores their values. */
   readonly body?: Body;
   /** The facts that `outcomeOf` and `answer` use, in addition to the facts that the policies and the effects use. */
   readonly facts?: readonly Fact[];
   /** Only for lifecycle rows with `mayKeepState`: decides whether this call keeps the job's state. */
   outcomeOf?(lockedJob: LockedJob<Viewer, Fact>, input: z.infer<z.ZodObject<Body>>): TransitionOutcome;
-  /** Gets the current job and the job as it was when it was locked. If omitted, the result is the job. */
+  /**
+   * Gets the current job and the job as it was when it was locked. If this function is omitted, the result is the job.
+   */
   answer?(job: ReadableJob, lockedJob: LockedJob<Viewer, Fact>): Answer;
 }
 
@@ -61,7 +63,7 @@ export function transition<
   });
 }
 
-/** A call that reads the live bids doesn't read `bidsToAward`, because the live bids include those. */
+/** A call that reads the live bids doesn't also read `bidsToAward`, because those bids are among the live bids. */
 function factsForCall(key: JobTransitionKey, role: Role, options: readonly FactName[]): FactName[] {
   const effects: readonly TransitionEffect[] = JOB_TRANSITIONS[key].effects;
   const names = new Set([

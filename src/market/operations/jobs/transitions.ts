@@ -68,7 +68,7 @@ export const resolveDispute = transition('resolveDispute', {
   },
 });
 
-/** A proposal keeps the job disputed. If a party repeats its own proposal, nothing changes. */
+/** After a proposal, the job remains disputed. If a party repeats its own proposal, nothing changes. */
 const OUTCOMES: Readonly<Record<ResolutionMove, TransitionOutcome>> = {
   propose: 'keep',
   counter: 'keep',

@@ -1,4 +1,4 @@
-/** Finds or locks a job for an operation. Refuses jobs that the viewer may not see. */
+/** Finds or locks a job for an operation. Refuses jobs that the viewer can't see. */
 import { refuse } from '../../rules/errors.js';
 import type { BidId, JobId, ProposalId } from '../../rules/ids.js';
 import { allowedOperations } from '../../rules/jobs/available-actions.js';

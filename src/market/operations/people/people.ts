@@ -1,4 +1,4 @@
-/** The inputs for a person's own fields at signup and in profile edits, and the checks of their password. */
+/** The inputs for a person's own fields at signup and in profile edits, and the checks of the person's password. */
 import { z } from 'zod';
 import { redact } from '../../rules/reading/redaction.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
@@ -12,7 +12,7 @@ import type { ReadableContractor } from '../../store/people/people.js';
 import type { Call } from '../operation.js';
 import { writtenInputs } from '../../../platform/fields/entity.js';
 
-/** Accepts a password at login that is too long to be set, because it simply doesn't match. */
+/** At login, a password that is longer than users can set is still accepted as input. It just doesn't match. */
 export const passwordTried = z.string().max(TEXT.passwordTried, `must be at most ${TEXT.passwordTried} characters`);
 
 export const password = z
@@ -24,13 +24,13 @@ export const password = z
   }, `must be ${PASSWORD_BYTES.min} to ${PASSWORD_BYTES.max} bytes long in UTF-8`)
   .meta({ format: 'password', maxLength: PASSWORD_BYTES.max });
 
-/** The email is already lowercase, as it's stored. */
+/** The email must already be in lowercase, as it is in the database. */
 export function isTheEmail(passwordText: string | undefined, email: string | undefined): boolean {
   return email !== undefined && passwordText?.trim().toLowerCase() === email;
 }
 export const IS_THE_EMAIL = 'must not be the email address itself';
 
-/** bcrypt ignores all bytes after 72, so without this check, a longer password with the right start would match. */
+/** bcrypt ignores all bytes after the 72nd. Without this check, a longer password with the right start would match. */
 export async function passwordMatches(
   { services, caller }: Pick<Call<unknown>, 'services' | 'caller'>,
   password: string,
@@ -41,8 +41,8 @@ export async function passwordMatches(
 }
 
 /**
- * Counts the attempt as a failure before the check. Otherwise, a thousand parallel guesses would all pass before the
- * first one was counted. The count is refunded if the attempt succeeds or is refused before the check.
+ * Counts the attempt as a failure before the check. Otherwise, a thousand parallel guesses would all be checked before
+ * the first one was counted. The count is refunded if the attempt succeeds or is refused before the check.
  */
 export async function countingFailure<T>(caller: Call<unknown>['caller'], email: string, attempt: () => Promise<T>) {
   const failure = await caller.consume('logInFailuresPerAccount', email);
@@ -69,7 +69,7 @@ export const homeownerShape = writtenInputs(HOMEOWNER);
 
 const contractorFields = writtenInputs(CONTRACTOR);
 
-/** Null clears a list, as it does any other field. */
+/** Null clears a list, just as it clears any other field. */
 export const contractorShape = {
   ...contractorFields,
   serviceAreas: listOrNone(contractorFields.serviceAreas),

@@ -95,7 +95,7 @@ export async function placeAround({ near, ...flat }: NearInput): Promise<Around 
 
 const MILES_PER_DEGREE = 69;
 
-/** The index finds the rows in this box, and the query then computes their distances. */
+/** An index finds the rows in this box, and the query then computes their distances. */
 export async function boxAround(input: NearInput): Promise<JobFilter['near']> {
   const around = await placeAround(input);
   if (!around) return null;

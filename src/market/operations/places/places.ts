@@ -40,7 +40,10 @@ export async function placesOf({ zipCode, city, state }: Address) {
   return { byZip, byCity, milesApart: miles > MILES_APART_MAX ? Math.round(miles) : null };
 }
 
-/** Uses the city if there is no ZIP code or the two contradict each other. Null coordinates if the place is unknown. */
+/**
+ * Uses the city if there is no ZIP code or the two contradict each other. The coordinates are null if the place is
+ * unknown.
+ */
 export async function locate(address: Address): Promise<Places> {
   const { byZip, byCity, milesApart } = await placesOf(address);
   const here = milesApart === null ? (byZip ?? byCity) : byCity;

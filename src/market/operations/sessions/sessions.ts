@@ -118,7 +118,7 @@ async function successorOf(
     const [successor] = services.refreshTokens.successorsOf(token, readAt);
     const successorToken = await replaceRefreshToken(db, token, readAt, successor);
     if (successorToken) return successorToken;
-    // Meanwhile, a concurrent call has used the token.
+    // A concurrent call has used the token since this call read it.
     const tokenNow = await findRefreshToken(db, token);
     if (!tokenNow) throw refusal('invalid');
     return successorOf(call, token, tokenNow);

@@ -187,7 +187,8 @@ export const auditTokens = operation({
   input: emptyInput,
   run: ({ db }) =>
     db.inTransaction(async (tx) => {
-      // Separate statements, mismatches first: an account opened in between is counted but not checked.
+      // These are two statements, and the mismatches come first. An account that is opened between the two is counted
+      // but not checked.
       const mismatches = await selectMismatches(tx, {});
       const [counts] = await countLedger(tx, {});
       return {

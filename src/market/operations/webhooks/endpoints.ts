@@ -210,7 +210,10 @@ export const rotateWebhookSecret = operation({
     });
     return { webhook, secret };
 
-    /** All of an endpoint's secrets use the current key. Drops a secret that can't be decrypted. */
+    /**
+     * Encrypts the secret with the current key, because all of an endpoint's secrets use the same key. Drops a secret
+     * that can't be decrypted.
+     */
     function reseal(one: StoredSecret): StoredSecret[] {
       const text = encryptor.open(one.sealed, endpoint);
       return text === undefined ? [] : [{ ...one, sealed: encryptor.encrypt(text, endpoint) }];

@@ -1,4 +1,7 @@
-/** What a viewer may currently do with a job. A forbidden action carries the refusal that a call would get. */
+/**
+ * The actions that a viewer can currently perform on a job. A forbidden action has the error code and message that a
+ * call would get.
+ */
 import { BID_TRANSITION_LIST, type BidTransition } from '../bids.js';
 import { REFUSALS, type ErrorCode } from '../errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS, type JobActionKey, type JobActionName } from '../lifecycle.js';
@@ -13,7 +16,10 @@ export interface AvailableAction {
   readonly allowed: boolean;
   readonly reason: ErrorCode | null;
   readonly message: string | null;
-  /** Empty unless only these fields and the price prevent publication. */
+  /**
+   * The required fields that are still missing. Empty unless only missing fields or a lack of tokens prevent
+   * publication.
+   */
   readonly missingFields: readonly RequiredToPublish[];
   /** Null if the call is free or its cost depends on the input. */
   readonly tokenCost: number | null;
@@ -21,7 +27,7 @@ export interface AvailableAction {
 
 type ActionJob = JobParties & ToPublish;
 
-/** The entries are in table order. */
+/** The actions are in the order of the lifecycle table. */
 export function availableActions(viewer: Viewer, job: ActionJob, facts: Partial<JobFacts>): AvailableAction[] {
   return JOB_ACTION_KEYS.map((key) => {
     const denial = jobDenial(key, { ...facts, viewer, job });
@@ -29,7 +35,7 @@ export function availableActions(viewer: Viewer, job: ActionJob, facts: Partial<
   });
 }
 
-/** A refused caller can choose from these operations. */
+/** The operations that a refused caller can use instead. */
 export function allowedOperations(viewer: Viewer, job: ActionJob, facts: Partial<JobFacts>): string[] {
   const allowedKeys = JOB_ACTION_KEYS.filter((key) => !jobDenial(key, { ...facts, viewer, job }));
   return allowedKeys.map((key) => JOB_ACTIONS[key].operation);
@@ -44,7 +50,7 @@ export interface AvailableBidAction {
 
 export type BidActionName = BidTransition['action'];
 
-/** The entries are in table order. */
+/** The actions are in the order of the table of bid transitions. */
 export function availableBidActions(
   viewer: Viewer,
   { bid, job }: Omit<BidPolicyInput, 'viewer'>,
@@ -60,8 +66,8 @@ function answerFor(denial: Denial | undefined) {
 const NO_PRICE: Pick<AvailableAction, 'missingFields' | 'tokenCost'> = { missingFields: [], tokenCost: null };
 
 /**
- * Only for viewers who may publish the job once its fields are filled in and paid for. A draft without an urgency has
- * no price yet.
+ * Returns a price only to viewers who can publish the job once its required fields are filled in and they have enough
+ * tokens. A draft without an urgency has no price yet.
  */
 function priceOf(key: JobActionKey, job: ToPublish, denial: Denial | undefined) {
   if (key !== 'publish' || (denial && !BEYOND_THE_TABLE.includes(denial.code))) return NO_PRICE;

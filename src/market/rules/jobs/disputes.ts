@@ -1,6 +1,6 @@
 /**
- * Computes a dispute from its job's events, because disputes have no table. Also decides what a party's resolution
- * means next to the current proposal.
+ * Computes a dispute from its job's events, because disputes have no table. Also decides what happens to the current
+ * proposal when a party submits a resolution.
  */
 import type { Effect } from './effects.js';
 import type { Dispute, Proposal } from '../entities/dispute.js';
@@ -20,7 +20,7 @@ export const DISPUTE_EVENT_TYPES = [
   JOB_TRANSITIONS.complete.event,
 ];
 
-/** A proposal stands until the next one, or until the parties can no longer agree. */
+/** A proposal stands until the next one is made, or until the parties can no longer agree. */
 export const PROPOSAL_EVENT = JOB_TRANSITIONS.resolveDispute.mayKeepState.event;
 
 /** `data` contains the operation's own input, in camelCase. */
@@ -52,7 +52,7 @@ export function resolutionMove(
   return currentProposal.proposedBy === caller ? 'repeat' : 'agree';
 }
 
-/** White space doesn't count. Any other difference does, because even a comma can change an amount. */
+/** Whitespace doesn't count. Any other difference does, because even a comma can change an amount. */
 export function sameResolution(a: string, b: string): boolean {
   return collapseWhiteSpace(a) === collapseWhiteSpace(b);
 }
@@ -95,7 +95,7 @@ function newDispute(event: DisputeEvent): Dispute {
   };
 }
 
-/** Events of other types change nothing. */
+/** What each type of event changes in a dispute. Events of other types change nothing. */
 const PARTS_BY_EVENT: Readonly<Record<string, (event: DisputeEvent, before: Dispute) => Partial<Dispute>>> = {
   [PROPOSAL_EVENT]: (event) => ({ proposal: proposalFrom(event) }),
   [JOB_TRANSITIONS.resolveDispute.event]: (event) => ({

@@ -70,7 +70,7 @@ export interface EditBases {
   highestBudgetMax: number | null;
   /** The most tokens ever paid for this job's urgency. */
   mostTokensPaid: number;
-  /** The completion date at check-in. If there was no date then, the first one set afterward. */
+  /** The completion date at check-in. If the job had no date then, this is the first date that was set afterward. */
   completionDateAtCheckIn: string | null;
 }
 
@@ -92,7 +92,7 @@ export interface JobEdit {
 }
 
 /**
- * Throws the first refusal that applies, in the order of the lines below. A policy in `policies.ts` then decides
+ * Throws the first refusal that applies, in the order of the calls below. A policy in `policies.ts` then decides
  * whether the user can pay the charge.
  */
 export function checkEdit(job: JobBeforeEdit, patch: JobPatch): JobEdit {
@@ -106,7 +106,7 @@ export function checkEdit(job: JobBeforeEdit, patch: JobPatch): JobEdit {
   return { changes, bases: basesAfterEdit(job, { ...job, ...changes }, charge), charge };
 }
 
-/** Creation checks this too. */
+/** Creating a job runs this check too. */
 export function contradictionsIn(
   job: Pick<JobFields, 'budgetMin' | 'budgetMax' | 'desiredStartDate' | 'desiredCompletionDate'>,
 ) {
@@ -196,7 +196,7 @@ function completionDateProblems(job: JobBeforeEdit, { desiredCompletionDate: new
   return { desiredCompletionDate: `must be within ${EDITS.completionShiftDaysMax} days of ${base}` };
 }
 
-/** On a published job, fields that publishing required can't be cleared either. */
+/** On a published job, the fields that publishing required can't be cleared either. */
 function refuseCleared(state: JobState, changes: FieldPatch): asserts changes is Partial<JobFields> {
   const requiredNames: readonly (keyof JobFields)[] = isIn('unpublished', state)
     ? REQUIRED_FIELDS

@@ -1,6 +1,6 @@
 /**
- * `lifecycle.ts` names each operation's effects, the documents print these descriptions, and a table maps each effect
- * to its code. This keeps the documented effects and the actual effects the same.
+ * `lifecycle.ts` names each operation's effects, and the documents print the descriptions in this file. A table maps
+ * each effect to its code, so the documented effects and the actual effects are the same.
  */
 import { statesIn } from '../states.js';
 import { eitherOf } from '../words.js';
@@ -32,7 +32,7 @@ export const EFFECT_DESCRIPTIONS = {
 
 export type Effect = keyof typeof EFFECT_DESCRIPTIONS;
 
-/** The other effects are part of the operations that they belong to. */
+/** The excluded effects belong to operations that aren't transitions. Those operations apply the effects themselves. */
 export type TransitionEffect = Exclude<Effect, 'chargeRaisedUrgency' | 'makeBid' | 'stakeHold'>;
 
 export type BidEffect = 'releaseHold';
@@ -41,7 +41,7 @@ export function descriptionOf(effect: Effect): string {
   return EFFECT_DESCRIPTIONS[effect];
 }
 
-/** The text follows the sentence that describes the operation. */
+/** The returned text is appended to the operation's description. */
 export function sentenceOf(effects: readonly Effect[]): string {
   return effects.map((effect) => ` ${descriptionOf(effect)}`).join('');
 }

@@ -1,4 +1,4 @@
-/** What a job needs before contractors can see it, what publishing costs, and when the tokens are refunded. */
+/** What a job needs before contractors can see it, what publishing costs, and when the cost is refunded. */
 import { isIn, type JobState } from '../states.js';
 
 /** The urgencies, from the least urgent to the most urgent. */
@@ -37,14 +37,14 @@ export function compareUrgency(a: Urgency, b: Urgency): number {
 }
 
 /**
- * Charges only what exceeds the most ever paid for this job. Lowering the urgency refunds nothing, so raising it again
- * must not charge the same tokens twice.
+ * Charges only the tokens that exceed the most ever paid for this job. Lowering the urgency refunds nothing, so raising
+ * it again must not charge the same tokens twice.
  */
 export function costOfUrgency(urgency: Urgency, mostTokensPaid: number): number {
   return Math.max(0, publishCost(urgency) - mostTokensPaid);
 }
 
-/** Includes the tokens paid to raise the urgency. Refunds nothing if anybody ever bid on the job. */
+/** The refund includes the tokens paid to raise the urgency. Nothing is refunded if anybody ever bid on the job. */
 export function refundOnCancel(job: { status: JobState; everHadBid: boolean; mostTokensPaid: number }): number {
   return isIn('bidding', job.status) && !job.everHadBid ? job.mostTokensPaid : 0;
 }

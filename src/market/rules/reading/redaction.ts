@@ -1,4 +1,4 @@
-/** Redaction: a row's reader gets null for each field that they may not see. */
+/** Redaction: a row's reader gets null for each field that they can't see. */
 import { CONTRACTOR, HOMEOWNER, USER } from '../entities/people.js';
 import { JOB } from '../entities/job.js';
 import type { Fields, PrivateField } from '../../../platform/fields/entity.js';
@@ -18,7 +18,7 @@ export type RedactedRow<E extends RedactedEntity, Row> = {
 };
 
 /**
- * A row without anything to hide is returned as it is. Relations are computed only for rows with private fields,
+ * Returns a row unchanged if there is nothing to hide. Relations are computed only for rows with private fields,
  * because most rows in a list have none.
  */
 export function redact<
@@ -30,7 +30,7 @@ export function redact<
   return (hiddenFields.length > 0 ? withNulls(row, hiddenFields) : row) as RedactedRow<E, Row>;
 }
 
-/** Copies first and then sets nulls, so the copy keeps the row's hidden class, which is faster to read. */
+/** Copies the row first and then sets nulls, so the copy keeps the row's hidden class and is faster to read. */
 function withNulls(row: Readonly<Record<string, unknown>>, fields: readonly string[]): object {
   const copy = { ...row };
   for (const field of fields) if (field in copy) copy[field] = null;
@@ -46,7 +46,10 @@ const RELATION_BITS: Readonly<Record<Relation, number>> = {
   admin: 32,
 };
 
-/** Keyed by the bits of the relations. There are few combinations of relations and many rows. */
+/**
+ * Each entity's hidden fields, by the bits of the reader's relations. They're cached, because there are few
+ * combinations of relations and many rows.
+ */
 const HIDDEN_FIELDS: Record<RedactedEntity, (readonly string[] | undefined)[]> = {
   user: [],
   homeowner: [],

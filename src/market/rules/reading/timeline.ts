@@ -1,4 +1,7 @@
-/** What a party to a job can read of its events. Everyone who can see the job can read its reviews and ratings. */
+/**
+ * Which of a job's events, and which of their fields, each party to the job can read. Everyone who can see the job can
+ * read its reviews and ratings.
+ */
 import { EVENT_DETAILS, type EventDetails } from '../entities/event.js';
 import { JOB } from '../entities/job.js';
 import type { Field } from '../../../platform/fields/entity.js';
@@ -51,7 +54,7 @@ interface EventParties extends Pick<StoredEvent, 'type' | 'bidderId'> {
   readonly toStatus: JobState | null;
 }
 
-/** True if somebody can read any part of an event. */
+/** True if the viewer can read any part of the event. */
 export function seesEvent(
   visibility: EventVisibility,
   { contractorId }: Pick<PartyViewer, 'contractorId'>,
@@ -104,7 +107,7 @@ export function readEvent<Event extends StoredEvent & EventParties>(
   return seesEvent(eventVisibilityOf(party), viewer, event) ? eventFor(party, event) : undefined;
 }
 
-/** Moves data that has its own field to that field. */
+/** Event data that has a field of its own is moved to that field. */
 export function eventFor<Event extends StoredEvent>(party: Party, event: Event): Event & EventDetails {
   const readable = READABLE[eventVisibilityOf(party)](event);
   const details = pick(readable, hasField);
@@ -141,7 +144,7 @@ const READABLE: Readonly<Record<EventVisibility, (event: StoredEvent) => EventDa
 
 const JOB_FIELDS: Readonly<Record<string, Field>> = JOB.fields;
 
-/** An event may lack its list of fields. If this threw in that case, one bad event would stop all webhooks. */
+/** An event may lack its list of fields. If this function threw in that case, one bad event would stop all webhooks. */
 function publicFieldsIn({ fields }: EventData): EventData {
   return Array.isArray(fields) ? { fields: fields.filter((name) => JOB_FIELDS[name]?.readBy === undefined) } : {};
 }

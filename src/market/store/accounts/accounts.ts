@@ -72,7 +72,10 @@ export const insertContractor = statement(
       .returning(fields),
 );
 
-/** Includes an account that can still undo a change away from this address, or waits for support to decide about it. */
+/**
+ * Includes an account that can still undo a change away from this address, or an account that waits for support to
+ * decide about this address.
+ */
 export const selectIdByEmail = statement(
   'selectIdByEmail',
   { id: users.id, userType: users.userType },
@@ -132,7 +135,7 @@ export const setPasswordHash = statement(
       .where(eq(users.id, $('userId'))),
 );
 
-/** The caller of this statement has checked a link that was sent to the address. */
+/** The caller must have checked a link that was sent to the address. */
 export const setConfirmedEmail = statement(
   'setConfirmedEmail',
   {},
@@ -143,7 +146,7 @@ export const setConfirmedEmail = statement(
       .where(eq(users.id, $('userId'))),
 );
 
-/** Returns no row if the hash isn't the former one anymore, such as for the second of two concurrent changes. */
+/** Returns no row if the hash is no longer the former one, such as for the second of two concurrent changes. */
 export const replacePasswordHash = statement(
   'replacePasswordHash',
   { id: users.id },
@@ -175,8 +178,8 @@ export const selectAccount = statement(
 );
 
 /**
- * Read the account in a later statement. If you join a row in the same statement, you get the row as it was when the
- * wait for the lock began.
+ * Read the account in a later statement. A row that you join in this statement is the row as it was when the wait for
+ * the lock began.
  */
 export const lockAccount = statement('lockAccount', { id: users.id }, ($: Placeholders<{ userId: UserId }>, fields) =>
   selectFrom(users, fields, eq(users.id, $('userId'))).for('no key update'),

@@ -14,7 +14,10 @@ const causedAfterChange = sql`e.actor_id = mails.user_id and e.occurred_at > mai
 const changedJob = (hasPosition: SQL) => sql`exists (select from homeowners h join events e on e.homeowner_id = h.id
   where h.user_id = mails.user_id and e.position ${hasPosition} and ${causedAfterChange})`;
 
-/** The reasons why support decides. Most are uses after the email change, at which the row in `mails` was written. */
+/**
+ * The reasons why support decides. Most of them are uses of the account after the email change. The row in `mails` was
+ * written at that change.
+ */
 const USES_AFTER_CHANGE: Readonly<Record<string, SQL>> = {
   profile: sql`exists (select from users u where u.id = mails.user_id and u.profile_edited_at > mails.created_at)`,
   // Events with a position and events without one are in different indexes, so there is one condition for each.
@@ -24,8 +27,8 @@ const USES_AFTER_CHANGE: Readonly<Record<string, SQL>> = {
     where c.user_id = mails.user_id and ${causedAfterChange})`,
   decision: sql`exists (select from admin_actions a where a.user_id = mails.user_id and a.action = 'settleEmailUndo'
     and a.created_at > mails.created_at)`,
-  // The account moved back to an earlier address. The owner may have taken the account back from a thief, and only
-  // support can find out who owned the link's address.
+  // The account moved back to an earlier address. Its owner may have taken it back from a thief, and only support can
+  // find out who owned the link's address.
   return: sql`exists (select from users u join mails earlier on earlier.user_id = u.id
     where u.id = mails.user_id and earlier.kind = 'email_changed' and earlier.created_at < mails.created_at
       and earlier.created_at > mails.created_at - interval '${sql.raw(String(MAILS.email_changed.hours))} hours'
@@ -68,7 +71,7 @@ export const markUndoWaiting = statement(
       .returning(fields),
 );
 
-/** Takes the address of the earliest email change whose undo is waiting. Uses up all waiting links of that address. */
+/** Takes the address of the earliest email change whose undo is waiting. Consumes all waiting links of that address. */
 export const takeWaitingUndo = statement(
   'takeWaitingUndo',
   { email: mails.email },

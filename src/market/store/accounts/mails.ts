@@ -1,4 +1,4 @@
-/** Emails and the links in them. An email is written in the transaction of the change that it's about. */
+/** Emails and the links in them. An email's row is written in the transaction of the change that it's about. */
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { MailId, UserId } from '../../rules/ids.js';
 import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
@@ -58,7 +58,7 @@ export const selectNewestMails = statement('selectNewestMails', shape, (_: Place
     .limit(SHOWN_MAX),
 );
 
-/** Also records on the account whether the mail server accepts email to its address. */
+/** Also records on the account whether the mail server accepts email to the account's address. */
 export const endMail = statement(
   'endMail',
   {},
@@ -128,14 +128,14 @@ interface EndedLinks {
   readonly userId: UserId;
   /** The account's current address. */
   readonly email: string;
-  /** Undo links of email changes after this time are also ended. If null, no undo links are ended. */
+  /** Undo links of email changes after this time also expire. If null, no undo links expire. */
   readonly undosSince: string | null;
 }
 
 /**
- * Makes all of this account's links expire, except an undo link that is waiting for support. They expire at the epoch,
- * not now, because a transaction that is waiting for the account's lock has an older `now()`. The links must have
- * expired for it too.
+ * Makes all of this account's links expire, except an undo link that is waiting for support. The expiry time is the
+ * epoch instead of the current time, because a transaction that is waiting for the account's lock has an older `now()`.
+ * The links must have expired for that transaction too.
  */
 export const expireLinks = statement(
   'expireLinks',

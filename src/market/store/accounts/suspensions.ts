@@ -8,7 +8,7 @@ import { pauseEndpoints } from '../webhooks/webhooks.js';
 
 const { id, userType, suspendedAt, suspendedUntil } = users;
 
-/** The order is fixed, so two admins who suspend each other at the same time can't deadlock. */
+/** The rows are locked in a fixed order, so two admins who suspend each other at the same time can't deadlock. */
 export const lockPersonAndAdmins = statement(
   'lockPersonAndAdmins',
   { id, userType, suspendedAt, suspendedUntil },
@@ -35,7 +35,7 @@ export async function suspendPerson(tx: Db, person: UserId, until: Date | null):
   await Promise.all([
     setSuspension(tx, { id: person, until: until && until.toISOString() }),
     pauseEndpoints(tx, { userId: person, pausedReason: 'suspended' }),
-    // Without an end, the task is deleted too, because an earlier end no longer applies.
+    // Without an end, the task is deleted too, because an end that was set earlier no longer applies.
     until ? queueTaskAt(tx, { ...taskOf(person), runAt: until.toISOString() }) : deleteTaskOf(tx, taskOf(person)),
   ]);
 }
@@ -51,7 +51,7 @@ export async function restorePerson(tx: Db, person: UserId): Promise<void> {
   await Promise.all([clearSuspension(tx, { id: person }), deleteTaskOf(tx, taskOf(person))]);
 }
 
-/** If the suspension was extended in the meantime, it continues. */
+/** If the suspension was extended in the meantime, nothing changes. */
 export const restoreAtEnd = statement('restoreAtEnd', {}, ($: Placeholders<{ id: UserId }>) =>
   builder
     .update(users)

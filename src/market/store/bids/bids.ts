@@ -1,4 +1,4 @@
-/** Bids and holds. A statement that changes a bid or a hold runs under its job's lock. */
+/** Bids and holds. Statements that change a bid or a hold must run under the job's lock. */
 import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
 import type { LiveBid } from '../../rules/jobs/facts.js';
 import type { BID, HOLD } from '../../rules/entities/bid.js';
@@ -77,7 +77,7 @@ interface Stake extends Pick<typeof bids.$inferSelect, 'jobId'> {
   amount: number;
 }
 
-/** The caller has locked the balance and checked that it covers the stake. */
+/** The caller must have locked the balance and checked that it covers the stake. */
 export const stakeTokens = statement('stakeTokens', { id: holds.id }, ($: Placeholders<Stake>, fields) => {
   const balance = builder.$with('balance').as(
     builder
@@ -112,7 +112,7 @@ const updateBids = statement('updateBids', bidColumns, ($: Placeholders<{ ids: s
     .returning(fields),
 );
 
-/** The caller has read the bids under their job's lock. */
+/** The caller must have read the bids under their job's lock. */
 export function moveBids(tx: Db, ids: readonly BidId[], to: BidState): Promise<Bid[]> {
   return updateBids(tx, { ids: asArray(ids), to });
 }
@@ -162,7 +162,7 @@ export const liveBidsOfJob = sql<LiveBid[]>`(
 
 const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.createdAt, id: bids.id };
 
-/** The caller has checked that the viewer may see the job. Contractors see only their own bids. */
+/** The caller must have checked that the viewer can see the job. Contractors see only their own bids. */
 function bidsOnJob(role: Role, isFiltered: boolean) {
   return pagedList({
     name: 'listBidsOnJob',

@@ -31,7 +31,7 @@ import {
 } from '../visibility.js';
 import type { ViewerIds } from '../visibility.js';
 
-/** An event, with whether its job was awarded to the contractor who reads it. */
+/** An event, and whether its job was awarded to the contractor who reads it. */
 export type OwnEvent = EventRow & { readonly isAwardee: boolean };
 
 interface EventQuery extends SamePageRequest {
@@ -82,8 +82,8 @@ const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
 const visibleByBid = ($: Placeholders<LogValues>) => visibleEventsOfBidder($('contractorId'), IS_ACCEPTED);
 
 /**
- * First reads the next event of each job with a bid that counts. Only the jobs whose next events come first can have
- * events on the page. This takes one index lookup per bid, even if the jobs have long histories.
+ * First reads the next event of each job that the contractor has a counted bid on. Only the jobs whose next events come
+ * first can have events on the page. This takes one index lookup per bid, even if the jobs have long histories.
  */
 const listEventsOfOwnBids = pagedList({
   name: 'listEventsOfOwnBids',
@@ -105,7 +105,7 @@ const listEventsOfOwnBids = pagedList({
     where ${isCountedBidOf($)} ${rowsMax(atMost)}`,
 });
 
-/** The number of events after the position that are scanned one by one before other queries are used. */
+/** The number of events after the position that are scanned one by one before another query is used. */
 const SCANNED_MAX = 500;
 
 type FromPosition = LogValues & { key0: string };
@@ -113,7 +113,7 @@ type ListNextEvents = (db: Db, values: FromPosition) => Promise<{ rows: OwnEvent
 
 const ofSize = cachedByKey<ListNextEvents>();
 
-/** Also returns the first position after the scanned events, if there is one. */
+/** The statement also returns the first position after the scanned events, if there is one. */
 function listNextEvents(size: number): ListNextEvents {
   const next = ($: Placeholders<FromPosition>) => sql`select * from events where position > ${$('key0')}::bigint
     and ${upToPosition($)} order by position ${rowsMax(SCANNED_MAX)}`;
@@ -199,7 +199,7 @@ const ofOneJob = {
   }),
 };
 
-/** The list is empty for a job that the viewer may not see. */
+/** The list is empty if the viewer can't see the job. */
 export function listEventsOfOneJob(
   db: Db,
   viewer: Viewer,
@@ -236,7 +236,7 @@ const selectEvent = statement(
   'json',
 );
 
-/** Also returns the facts that decide whether the viewer may read the event. */
+/** Also returns the facts that decide whether the viewer can read the event. */
 export async function findEvent(db: Db, { contractorId }: Viewer, id: EventId): Promise<EventWithParties | undefined> {
   const [row] = await selectEvent(db, { id, contractorIds: asArray(contractorId ? [contractorId] : []) });
   return row as EventWithParties | undefined;
@@ -256,7 +256,9 @@ const selectBatch = statement(
   'json',
 );
 
-/** For all readers: each event has its job's current state and these contractors' bids on the job. */
+/**
+ * The batch is for all readers. Each event comes with its job's current state and these contractors' bids on the job.
+ */
 export function readBatch(
   db: Db,
   { after, upTo }: { after: bigint; upTo: bigint },

@@ -43,8 +43,8 @@ export interface NewEvent {
 }
 
 /**
- * The time is read under the job's lock. `now()` would be the transaction's start. If it then waited for another
- * transaction, that one's events could have later times.
+ * The time is read under the job's lock. `now()` would return the start of the transaction. While the transaction waits
+ * for the lock, other transactions can write events with later times.
  */
 const insertEvents = statement('insertEvents', {}, ($: Placeholders<{ rows: string }>) =>
   builder.insert(events).select(sql`
@@ -54,7 +54,7 @@ const insertEvents = statement('insertEvents', {}, ($: Placeholders<{ rows: stri
       bidder_id text, from_status job_status, to_status job_status, data jsonb, homeowner_id text)`),
 );
 
-/** Continues the locked job's numbering. The caller must raise the job's event count. */
+/** Continues the locked job's event numbers. The caller must raise the job's event count. */
 export async function logEvents(
   tx: Db,
   job: { readonly id: JobId; readonly homeownerId: HomeownerId; readonly eventCount: number },
@@ -97,7 +97,7 @@ export const listEvents = {
   'status changes': listWithVisibility('status changes'),
 } satisfies Record<EventVisibility, unknown>;
 
-/** What a contractor may read differs by job: one may be awarded to them, and another may only have their bid. */
+/** What a contractor can read differs by job. One job may be awarded to them, and another may only have their bid. */
 export const listEventsOfJob = forEachRole((role) =>
   pagedList({
     name: 'listEventsOfJob',

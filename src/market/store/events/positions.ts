@@ -7,7 +7,7 @@ import { NUMBERING } from '../../../platform/service-limits.js';
 
 export const POSITIONS_CHANNEL = 'events';
 
-/** Also returns how many events got a position, the last position, and how long the oldest event waited. */
+/** Returns how many events got a position, the last position, and how long the oldest event waited. */
 export const numberEvents = statement(
   'numberEvents',
   {

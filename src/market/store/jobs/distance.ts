@@ -20,7 +20,8 @@ export const milesAway = (
 
 /**
  * The sort key, in tenths of a mile as shown to users. The exact distance's last digit could differ on another machine,
- * and a cursor would then point nowhere. The key is negative, so jobs at the same distance are sorted newest first.
+ * and a cursor would then point nowhere. The key is negative, so descending order puts the nearest jobs first, and the
+ * newest first among jobs at the same distance.
  */
 export const closenessOf = (miles: SQL): SQL => sql`-round(${miles} * 10)::integer`;
 

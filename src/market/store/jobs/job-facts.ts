@@ -11,7 +11,7 @@ import { availableTo } from '../ledger/ledger.js';
 import type { Placeholders } from '../../../platform/db/statement.js';
 import { isOwnerSuspended, ownBidStates, type ViewerIds } from '../visibility.js';
 
-/** In a call, the caller's balance is locked, so nothing else can spend the tokens. */
+/** In a call, the caller's balance is locked, so no other call can spend the tokens. */
 interface FactQuery {
   readonly role: Role;
   readonly $: Placeholders<ViewerIds>;

@@ -52,7 +52,7 @@ export const FILTERS: {
 };
 export const FILTER_NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];
 
-/** The key of a list's statement. */
+/** The properties of a list that determine its statement. */
 export interface ListKind {
   readonly role: Role;
   readonly order: JobOrder;
@@ -65,7 +65,7 @@ export interface ListKind {
   readonly statuses: readonly JobState[];
 }
 
-/** Returns which jobs of a contractor can be in these states: open jobs, the contractor's own jobs, or both. */
+/** Decides whether jobs in these states are open jobs, a contractor's own jobs, or both. */
 export function asksFor(statuses: readonly JobState[]): 'open' | 'own' | 'both' {
   const open = statuses.filter((state) => STATES_OPEN_TO_BIDS.includes(state));
   if (open.length === 0) return statuses.length === 0 ? 'both' : 'own';

@@ -91,7 +91,7 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobList
       builder
         .select(fields)
         .from(jobs)
-        // The IDs are passed as an array, so the planner can only look up each of them.
+        // The IDs are passed as an array, so the planner has to look up each job by its ID.
         .where(
           gatherRows
             ? sql`${jobs.id} = any(array(${neededRows(kind.order, scan.gatheredRows ?? gatherRows($, scan), scan)}))`
@@ -104,7 +104,7 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobList
         sql`select from (${gatherForTotal($, scan)}) g limit ${scan.atMost}`,
     }),
     ...(kind.searches.length > 0 && { exactTotalMax: PAGE.exactSearchTotalMax }),
-    // A search reads as many rows for its first page as for the total.
+    // A search reads as many rows for its first page as for its total.
     ...(kind.searches.length > 0 && (isNearest || kind.order === DEFAULT_JOB_ORDER) && { gatherRows }),
   });
 }
@@ -114,7 +114,7 @@ function neededRows(order: JobOrder, rows: SQL, { rowsNeeded, offset, direction 
     limit ${sql.raw(String(rowsNeeded))}${offset ? sql` offset ${offset}` : sql``}`;
 }
 
-/** Every contractor sees all open jobs, so a list of those doesn't need to read the contractor's own bids. */
+/** Every contractor sees all open jobs, so a list of only open jobs doesn't need to read the contractor's own bids. */
 function visible({ role, statuses }: ListKind, $: Placeholders<FilterValues>): SQL | undefined {
   return role === 'contractor' && asksFor(statuses) === 'open' ? isOpenToBids : listedJobs(role, $);
 }

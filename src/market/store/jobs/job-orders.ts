@@ -10,7 +10,7 @@ const $ = sql.placeholder as Placeholders<PlaceValues>;
 const { id, createdAt, updatedAt, budgetRank, statusChangedAt } = jobs;
 const BY_CREATION = { keys: { createdAt, id }, key: 'createdAt', column: 'created_at', isByState: false } as const;
 
-/** If `isByState` is true, the only index is one per state, and a list of all jobs is gathered from these indexes. */
+/** If `isByState` is true, there is only one index per state, and a list of all jobs is gathered from these indexes. */
 export const JOB_LIST_ORDERS = {
   newest: { ...BY_CREATION, direction: 'desc' },
   oldest: { ...BY_CREATION, direction: 'asc' },

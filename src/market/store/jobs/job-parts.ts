@@ -1,7 +1,7 @@
 /**
  * A job's parts, each defined once as one JSON value in a row of `jobs`. If the selection is known in advance, the
- * statement that reads the job also reads the part. Otherwise, one statement reads the part for many jobs together.
- * Both ways read only what the viewer may see.
+ * statement that reads the job also reads the part. Otherwise, one statement reads the part for many jobs together. In
+ * both cases, only data that the viewer can see is read.
  */
 import { sql, type SQL } from 'drizzle-orm';
 import { disputeFrom, type Dispute } from '../../rules/jobs/disputes.js';
@@ -32,7 +32,7 @@ import { jobs } from '../tables/jobs.js';
 import { factColumns } from './job-facts.js';
 import { forEachRole, idsOf, visibleBids, type ViewerIds } from '../visibility.js';
 
-/** A part that isn't set here isn't read. */
+/** A part that isn't included here isn't read. */
 export interface JobInclude {
   readonly total?: true;
   /** Defaults to all of the job's own fields. */
@@ -56,7 +56,7 @@ interface ListFields {
 
 export type ListValues = { readonly position?: Position | undefined; readonly status?: BidState | null };
 
-/** A part that wasn't read is undefined. A part is null if the job doesn't have it or this viewer may not see it. */
+/** A part that wasn't read is undefined. A part is null if the job doesn't have it or this viewer can't see it. */
 export interface JobParts {
   readonly homeowner?: ReadableHomeowner | null;
   /** Newest first. */
@@ -74,7 +74,7 @@ interface JobOfStatement {
   readonly role: Role;
   /** `status` is used only if the include has `ofStatus`. */
   readonly $: Placeholders<PartsValues>;
-  /** Not read from `jobs`, because a deleted draft has no row there. */
+  /** The ID isn't always read from `jobs`, because a deleted draft has no row there. */
   readonly jobId: SQL;
 }
 
@@ -239,8 +239,8 @@ const selectParts = forEachRole((role) =>
 );
 
 /**
- * The viewer must be allowed to see the jobs, and the caller limits their number. For each job, the statement reads at
- * most one row more than the page's size.
+ * The viewer must be allowed to see the jobs, and the caller must limit their number. For each job, the statement reads
+ * at most one row more than the page's size.
  */
 export async function readPartsOfMany<Job extends JobParties & { readonly id: JobId }>(
   db: Db,

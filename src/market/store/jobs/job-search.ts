@@ -89,13 +89,15 @@ function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[
 
 const SAMPLE_JOBS = 1_000;
 /**
- * The assumed number of jobs. If there are fewer, both ways are faster than estimated. If there are more open jobs,
- * their index still leads only to open jobs.
+ * The assumed number of jobs. If there are fewer, both ways are faster than estimated. If there are more open jobs, the
+ * index of open jobs still returns only open jobs.
  */
 const jobsIn = ({ areOpen }: Market) => (areOpen ? 200_000 : 1_000_000);
 /** A scan is abandoned after it has read this many times the expected number of rows. */
 const SCAN_MARGIN = 1.5;
-/** A list that ends within this many jobs is scanned. An index may find any number of matches outside such a list. */
+/**
+ * A list that ends within this many jobs is scanned. An index may find any number of matches outside such a short list.
+ */
 const SHORT_LIST = 5_000;
 
 /**
@@ -143,8 +145,9 @@ export function matchesSearch($: Search, filters: readonly SearchFilter[]): SQL[
 export const SCANNED_FIRST = 5_000;
 
 /**
- * For orders that the text and place indexes don't have. If many jobs match, the first jobs in the list fill the page.
- * Otherwise, an index finds only a few matches. The first jobs in the list may come from several indexes.
+ * Searches in the orders that the text and place indexes don't support. If many jobs match, the first jobs in the list
+ * fill the page. Otherwise, there are only a few matches, and an index finds them. The first jobs in the list may come
+ * from several indexes.
  */
 export function searchJobsInOrder(
   $: Search,
@@ -173,7 +176,7 @@ export function searchJobsInOrder(
 }
 
 /**
- * Computes the distance of every town in the box, then checks the other conditions, nearest job first, until it has
+ * Computes the distance of every town in the box. Then checks the other conditions, nearest job first, until there are
  * enough jobs. The table of open jobs contains only open jobs, so their state isn't checked.
  */
 export function nearestJobs($: Search, filters: readonly SearchFilter[], market: Market, scan: ScanLimit): SQL {

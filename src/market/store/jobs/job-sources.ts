@@ -1,4 +1,4 @@
-/** Where a list's jobs come from if one index in the list's order would read too many rows. */
+/** Selects a list's jobs from several sources if one index in the list's order would read too many rows. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import type { JobOrder } from '../../rules/jobs/orders.js';
 import { STATES_OPEN_TO_BIDS } from '../../rules/parties.js';
@@ -85,7 +85,7 @@ function inJobs(order: JobOrder, where: readonly SQL[], scan: ScanLimit, from = 
     order by ${inOrder(order, 'jobs', direction)} limit ${atMost}`;
 }
 
-/** For the order by distance, this computes each job's distance once. */
+/** If the list is sorted by distance, each job's distance is computed only once. */
 function inFewJobs({ order, searches }: ListKind, where: readonly SQL[], $: Placeholders<FilterValues>, from: SQL) {
   const all = [...where, ...matchesSearch($, searches)];
   if (order !== 'nearest') return (scan: ScanLimit) => inJobs(order, all, scan, from);
@@ -112,7 +112,7 @@ type Condition = ($: Placeholders<FilterValues>) => SQL;
 
 /** A person has so few jobs that all of them are read and then sorted. */
 function conditionOfPerson({ role, names, order }: ListKind): Condition | undefined {
-  // A second line of defense: the operation refuses this filter to anyone who can't see all of these jobs.
+  // This is a second line of defense. The operation refuses this filter to anyone who can't see all of these jobs.
   if (names.includes('contractorId')) return ($) => and(FILTERS.contractorId($), visibleJobs(role, $)) ?? sql`true`;
   if (order !== 'nearest') return undefined;
   if (role === 'homeowner') return ($) => visibleJobs(role, $);
@@ -125,7 +125,7 @@ function jobsOfPerson(kind: ListKind, ofPerson: Condition): GatherRows {
     inFewJobs(kind, conditions(kind, $), $, sql`(select * from jobs where ${ofPerson($)} offset 0) jobs`)(scan);
 }
 
-/** Open jobs come from the market instead. */
+/** Open jobs aren't included, because they come from the market. */
 function ownJobs(kind: ListKind): GatherRows {
   const { searches, order } = kind;
   const closedJobs = ($: Placeholders<FilterValues>) => [isClosedToBids, ...conditions(kind, $)];
@@ -137,7 +137,7 @@ function ownJobs(kind: ListKind): GatherRows {
       : inFewJobs(kind, [isOwn($), ...closedJobs($)], $, sql`jobs`)(scan);
 }
 
-/** An index of bids has the jobs in this order. */
+/** An index of bids contains the jobs in this order. */
 function jobsBidOn($: Placeholders<FilterValues>, { positionCondition }: ScanLimit): SQL {
   const position = positionCondition([sql`own.job_created_at`, sql`own.job_id`]);
   return sql`select distinct own.job_created_at as created_at, own.job_id as id from bids own

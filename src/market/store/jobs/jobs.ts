@@ -1,5 +1,5 @@
 /**
- * Jobs: reads, locks, and changes them. A caller that changes a job holds its lock and adds the events that describe
+ * Jobs: reads, locks, and changes them. A caller that changes a job must hold its lock and add the events that describe
  * the change (`events.ts`).
  */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
@@ -40,7 +40,7 @@ export interface JobWithVisibility<Job = JobRow> extends Partial<Pick<JobFacts, 
 
 export const jobColumns = getTableColumns(jobs);
 
-/** These are always read, to find a job's other parts and to check its rules. */
+/** These columns are always read, to find a job's other parts and to check its rules. */
 const REQUIRED_COLUMNS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContractorId', 'createdAt'];
 
 /** The rows have only the included columns and those that the statement itself needs. */
@@ -87,7 +87,10 @@ export const lockJobOfBid = statement('lockJobOfBid', jobColumns, ($: Placeholde
 /** Undefined if the job doesn't exist. */
 export type ReadFacts = (db: Db, viewer: Viewer, id: JobId) => Promise<Partial<JobFacts> | undefined>;
 
-/** The facts' names are part of the SQL. If a parameter selected them, Postgres would have to plan each call again. */
+/**
+ * The facts' names are part of the SQL. If a parameter selected the facts, Postgres would have to plan every call
+ * again.
+ */
 export function factsReader(namesFor: (role: Role) => readonly FactName[]): ReadFacts {
   const select = forEachRole((role) => {
     const names = namesFor(role);
@@ -171,7 +174,7 @@ export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promi
   return { ...job, ...changes, ...row };
 }
 
-/** The draft's events remain. */
+/** The deleted draft's events remain. */
 export const deleteJob = statement('deleteJob', {}, ($: Placeholders<{ id: JobId }>) =>
   builder.delete(jobs).where(eq(jobs.id, $('id'))),
 );

@@ -49,7 +49,7 @@ export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
   return row ?? { balance: 0, held: 0, available: 0 };
 }
 
-/** Keeps anything else from spending the tokens until the transaction ends. */
+/** Keeps other transactions from spending the tokens until this transaction ends. */
 export const lockBalance = statement('lockBalance', balanceShape, ($: Placeholders<{ userId: UserId }>, fields) =>
   selectFrom(tokenBalances, fields, eq(tokenBalances.userId, $('userId'))).for('update'),
 );
@@ -61,7 +61,7 @@ export function availableTo(userId: SQL, { isLocked }: { isLocked: boolean }): S
 
 export interface Movement {
   userId: UserId;
-  /** A positive number credits the person, and a negative number debits them. */
+  /** A positive number is a credit to the person, and a negative number is a debit. */
   change: number;
   reason: TransferReason;
   jobId?: JobId;
@@ -114,7 +114,7 @@ const ABOUT_NOTHING = {
   externalReference: null,
 };
 
-/** If the account doesn't exist, nothing happens. */
+/** If the account doesn't exist, the statement does nothing. */
 const insertTransfer = statement('insertTransfer', transferColumns, ($: Placeholders<TransferValues>, fields) => {
   const changed = builder.$with('changed').as(
     builder

@@ -25,7 +25,9 @@ export interface ContractorFilter {
 
 export interface ContractorListItem {
   readonly contractor: Contractor;
-  /** True if the contractor has bid on one of the viewer's jobs, which decides what the viewer can see of them. */
+  /**
+   * True if the contractor has bid on one of the viewer's jobs. This decides what the viewer can see of the contractor.
+   */
   readonly client: boolean;
   /** The distance to the contractor's nearest service area, in tenths of a mile. Null if no place was requested. */
   readonly tenths: number | null;
@@ -52,7 +54,9 @@ const KEYS = {
   nearest: { nearness, ratingRank, ratingCount, createdAt, id },
 } as const satisfies Record<ContractorOrder, Readonly<Record<string, OrderKey>>>;
 
-/** The subquery hides the searched value from the planner, because the planner's frequency estimates are bad. */
+/**
+ * The subquery hides the searched value from the planner, because the planner estimates the values' frequencies badly.
+ */
 const TERMS = {
   search: ($: Placeholders<FilterValues>) =>
     sql`${contractorTerms.words(contractors)} like (select lower(${$('search')}::text))`,
@@ -165,7 +169,7 @@ function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: Sca
       sql`, `,
     );
   const hasArea = sql`${contractorTerms.serviceAreas(contractors)} @> array[area.name]`;
-  // The subquery is named like its table, so the keys' names don't change.
+  // The subquery has the name of its table, so the keys' names don't change.
   return sql`select ${id}, ${distance} as nearness
     from unnest(${$('areas')}::text[], ${$('tenths')}::int[]) area (name, tenths) cross join lateral (
       select ${list(columns)} from contractors
@@ -178,7 +182,7 @@ function isAmong(ids: SQL): SQL {
   return sql`${contractors.id} = any(array(${ids}))`;
 }
 
-/** Computes a contractor's rank from the average that is shown, in the same way as the database does. */
+/** Computes a contractor's rank from the average that is shown, as the database does. */
 function rankOf({ ratingAverage }: Contractor): number {
   return Math.round((ratingAverage ?? 0) * 100);
 }

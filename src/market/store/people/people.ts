@@ -1,4 +1,4 @@
-/** Reads people as other users see them, either from their own rows or as JSON in the rows of jobs and bids. */
+/** Reads people as other users see them, from their own rows or as JSON in the rows of jobs and bids. */
 import { eq, sql, type SQL } from 'drizzle-orm';
 import { isForEveryone, redact, type RedactedRow } from '../../rules/reading/redaction.js';
 import { relationsToPerson } from '../../rules/reading/readers.js';
@@ -67,7 +67,7 @@ export interface Person {
   contractor: ReadableContractor | null;
 }
 
-/** The result is keyed by each of a person's identifiers, because callers look up the one that was requested. */
+/** The result has an entry for each of a person's identifiers, because callers look up the one that was requested. */
 export async function readPeople(db: Db, viewer: Viewer, ids: readonly string[]): Promise<Map<string, Person>> {
   const rows = await selectPeople[viewer.role](db, { ids: asArray([...new Set(ids)]), ...idsOf(viewer) });
   const people = new Map<string, Person>();
@@ -98,7 +98,7 @@ interface Profiles {
   contractor: ReadableContractor;
 }
 
-/** `awardedTo` is the other party to an award. */
+/** `awardedTo` is the other party to the award. */
 const PROFILES = {
   homeowner: { table: homeowners, shape: homeownerShape, awardedTo: 'contractor' },
   contractor: { table: contractors, shape: contractorShape, awardedTo: 'homeowner' },
@@ -132,7 +132,7 @@ export function narrow<Shape extends RowShape>(
   ) as Shape;
 }
 
-/** If no field is private, the viewer's relation to the person doesn't matter. */
+/** If no field is private, the result doesn't depend on the viewer's relation to the person. */
 function isPrivate({ user, profile }: PersonFields): boolean {
   return [...user, ...profile].some((field) => !isForEveryone(field));
 }

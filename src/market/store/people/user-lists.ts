@@ -36,7 +36,7 @@ interface ListKind {
   readonly flags: readonly (readonly [Flag, boolean])[];
 }
 
-/** For each filter, an index in list order covers the accounts that may be few. */
+/** For each filter, an index in list order covers the accounts that may be few in number. */
 const FLAGS = {
   suspended: sql`"users"."suspended_at" is not null`,
   emailVerified: sql`"users"."email_verified"`,
@@ -138,7 +138,7 @@ function listOf(kind: ListKind): List<FilterValues, UserListItem> {
 
 const flag = (value: boolean) => sql.raw(String(value));
 
-/** The subquery hides the pattern from the planner, because the planner's estimates of a word's frequency are bad. */
+/** The subquery hides the pattern from the planner, because the planner estimates a word's frequency badly. */
 function matchesWords($: Placeholders<FilterValues>): SQL {
   return sql`${userWords(users)} like (select lower(${$('search')}::text))`;
 }

@@ -17,9 +17,9 @@ export interface MarketSize {
   readonly bids: number;
   /** The number of people. Half of them are homeowners and half are contractors. */
   readonly people: number;
-  /** The states of the jobs, in turn. By default, 20 states that leave half of the market open. */
+  /** The states that the jobs get, in turn. The default is 20 states that leave half of the market open. */
   readonly states?: readonly SeededState[];
-  /** By default, everyone is in one town, and searches by place don't find any jobs. */
+  /** The towns that people live in. By default, everyone is in one town, and searches by place don't find any jobs. */
   readonly towns?: readonly Town[] | undefined;
 }
 
@@ -133,15 +133,21 @@ export async function addPeople(
 }
 
 export interface Batch {
-  /** The other identifiers follow from the first job's number. */
+  /** The number of the first job. All identifiers in the batch depend on it. */
   readonly from: number;
   readonly count: number;
-  /** One state for all jobs, or several states that are assigned in turn. Defaults to the states of a new market. */
+  /** One state for all jobs, or several states that the jobs get in turn. Defaults to the states of a new market. */
   readonly state?: SeededState | readonly SeededState[];
-  /** Bids per job that isn't a draft. With `fewestBids`, the numbers from it to this one are used in turn. */
+  /**
+   * The number of bids on each job that isn't a draft. With `fewestBids`, jobs get each number from `fewestBids` to
+   * `bids` in turn.
+   */
   readonly bids: number;
   readonly fewestBids?: number;
-  /** The ages of the first job and of the job after the last. By default, older than the jobs of a new market. */
+  /**
+   * The ages, in days, of the first job and of the job that would come after the last one. By default, the jobs are
+   * older than those of a new market.
+   */
   readonly daysAgo?: readonly [first: number, last: number];
   /** A person who owns all of these jobs. If `owner` and `bidder` are omitted, people own and bid on jobs in turn. */
   readonly owner?: number;
@@ -152,7 +158,7 @@ export interface Batch {
 export async function addJobs(sql: Sql, market: Market, batch: Batch): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set /* withoutTimeout */ local statement_timeout = 0`;
-    // This call numbers no events. It only takes the lock that numbering requires.
+    // This call takes the lock that numbering requires, but numbers no events.
     const [events] = await tx`select /* lockPositions */ last_position from number_events(0)`;
     await tx.unsafe(insertJobs(market, batch), [events?.last_position]);
     if (batch.towns)
@@ -161,7 +167,7 @@ export async function addJobs(sql: Sql, market: Market, batch: Batch): Promise<v
   });
 }
 
-/** All rows follow from the job's number `n` and each bid's place among the job's bids. */
+/** All rows are computed from the job's number `n` and each bid's place among the job's bids. */
 function insertJobs({ homeowners, contractors }: Market, batch: Batch): string {
   const { from, count, state = STATES, bids, fewestBids = bids, daysAgo = [400, 301], towns = [TOWNS.austin] } = batch;
   const states = [state].flat();

@@ -64,7 +64,7 @@ export const selectApiKey = statement(
       .where(eq(apiKeys.id, $('id'))),
 );
 
-/** The caller holds the account's lock. */
+/** The caller must hold the account's lock. */
 export const countApiKeys = statement(
   'countApiKeys',
   { count: sql<number>`count(*)::int` },
@@ -131,7 +131,7 @@ export interface KeyHolder {
   readonly emailVerified: boolean;
 }
 
-/** Returns a reason if the key must be refused. */
+/** Returns a reason instead if the key must be refused. */
 export async function findKeyHolder(
   db: Db,
   secretHash: string,

@@ -16,8 +16,8 @@ interface UserNames {
 }
 
 /**
- * The text that a search for users looks through. With the digits, it finds a phone number in any format. Emails and
- * digits never contain the separator.
+ * The text that user searches are matched against. It includes the phone number's digits, so a search finds the number
+ * in any format. Emails and digits never contain the separator.
  */
 export const userWords = (t: UserNames): SQL =>
   sql`lower(${t.firstName} || ' ' || ${t.lastName} || chr(1) || ${t.email} || chr(1) || coalesce(${t.phone}, '')

@@ -1,4 +1,4 @@
-/** Results are kept for a day so that a retry gets the same result. */
+/** The results of calls with an idempotency key. They're kept for a day, so a retry gets the same result. */
 import { index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { users } from './accounts.js';
 import { createdAt } from '../../../platform/db/tables/columns.js';

@@ -63,7 +63,7 @@ export const jobs = pgTable(
     awardedBidId: idColumn('bid'),
     /** Copied from the bid, so one row shows who may work on the job and read its address. */
     awardedContractorId: idColumn('contractor'),
-    /** `reviews` has a copy for the contractor. */
+    /** The table `reviews` has a copy of the rating and the review, for the contractor. */
     rating: integer(),
     review: text(),
     version: integer().notNull().default(1),
@@ -96,17 +96,17 @@ export const jobs = pgTable(
       foreignColumns: [bids.id, bids.jobId, bids.contractorId],
     }),
     index('jobs_newest').on(t.createdAt, t.id),
-    // The additional columns after the sort columns let a scan skip other jobs without reading their rows.
+    // The columns after the sort columns let a scan skip jobs that don't match without reading their rows.
     index('jobs_of_homeowner').on(t.homeownerId, t.createdAt, t.id, t.status),
     index('jobs_in_state').on(t.status, t.createdAt, t.id),
     index('jobs_of_trade').on(t.category, t.createdAt, t.id, t.status, t.urgency),
-    // The same indexes for readers who sort by the latest change.
+    // The same indexes, for lists sorted by the latest change.
     index('jobs_recently_updated').on(t.updatedAt, t.id),
     index('jobs_of_homeowner_by_update').on(t.homeownerId, t.updatedAt, t.id, t.status),
     index('jobs_in_state_by_update').on(t.status, t.updatedAt, t.id),
     index('jobs_of_trade_by_update').on(t.category, t.updatedAt, t.id, t.status, t.urgency),
-    // Indexes only by state. A list of all jobs is gathered from the first jobs in each state, so each write adds one
-    // less index entry.
+    // In these orders, each index is by state. A list of all jobs is gathered from the first jobs in each state, so
+    // each write adds one index entry fewer.
     index('jobs_in_state_by_change').on(t.status, t.statusChangedAt, t.id, t.category),
     index('jobs_in_state_by_budget').on(t.status, t.budgetRank, t.id, t.category),
     index('jobs_of_awardee')

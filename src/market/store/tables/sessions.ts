@@ -1,4 +1,4 @@
-/** A session is active until it's revoked or expires. Of a refresh token, only the SHA-256 hash is stored. */
+/** A session is active until it's revoked or expires. Only a refresh token's SHA-256 hash is stored. */
 import { sql } from 'drizzle-orm';
 import { index, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
 import { API_KEY_ACCESSES } from '../../rules/entities/api-key.js';
@@ -17,7 +17,7 @@ export const sessions = pgTable(
     /** Refreshing can't extend a session past this time. Infinity for an API key that doesn't expire. */
     endsAt: moment().notNull(),
     revokedAt: moment(),
-    /** The User-Agent header of the login. */
+    /** The User-Agent header of the login request. */
     program: text(),
   },
   (t) => [
@@ -51,7 +51,10 @@ export const refreshTokens = pgTable(
 
 export const apiKeyAccess = pgEnum('api_key_access', API_KEY_ACCESSES);
 
-/** Each key has its own session without refresh tokens, so the usual checks and ways to end one apply to keys. */
+/**
+ * Each API key has its own session without refresh tokens, so the usual checks and the usual ways to end a session also
+ * apply to keys.
+ */
 export const apiKeys = pgTable(
   'api_keys',
   {
@@ -68,7 +71,7 @@ export const apiKeys = pgTable(
     secretHash: text().notNull().unique('api_keys_by_secret'),
     access: apiKeyAccess().notNull().default('full'),
     createdAt: createdAt(),
-    /** The time is to the minute, and is written a little after the use. */
+    /** Accurate to the minute. Written shortly after the key is used. */
     lastUsedAt: moment(),
   },
   (t) => [index('api_keys_in_order').on(t.userId, t.createdAt, t.id)],

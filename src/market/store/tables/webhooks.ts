@@ -1,4 +1,4 @@
-/** Deliveries are kept for a month. A waiting delivery has a task with the same identifier. */
+/** Deliveries are kept for a month. A delivery that is waiting has a task with the same identifier. */
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core';
 import type { EventType } from '../../rules/events.js';
@@ -33,7 +33,7 @@ export const webhookEndpoints = pgTable(
     sealedBy: text().notNull(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
-    /** From then on, no user can see the endpoint. Its deliveries are deleted in batches. */
+    /** From this time on, no user can see the endpoint. Its deliveries are deleted in batches. */
     deletedAt: moment(),
   },
   (t) => [
@@ -87,7 +87,10 @@ export const webhookAttempts = pgTable(
   (t) => [primaryKey({ columns: [t.deliveryId, t.number] })],
 );
 
-/** A single row. Events up to its position have deliveries. The instance that locks the row inserts the next ones. */
+/**
+ * A table with a single row. Events up to its position have deliveries. The instance that locks the row inserts the
+ * next ones.
+ */
 export const webhookCursor = pgTable(
   'webhook_cursor',
   { only: boolean().primaryKey().default(true), position: position().notNull() },

@@ -1,4 +1,4 @@
-/** Reads the content of a delivery, and records the outcome of each attempt. */
+/** Reads the event and endpoint for a delivery, and records the outcome of each attempt. */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { Id, UserId, WebhookDeliveryId, WebhookEndpointId } from '../../rules/ids.js';
 import type { BidState, JobState } from '../../rules/states.js';
@@ -27,7 +27,7 @@ export interface PendingDelivery {
   readonly url: string;
   readonly secrets: readonly StoredSecret[];
   readonly receiver: Receiver;
-  /** Null for a test. */
+  /** Null for a test delivery. */
   readonly event: EventWithParties | null;
 }
 
@@ -158,7 +158,7 @@ export async function recordAttempt(tx: Db, attempt: Attempt): Promise<PausedEnd
   return rows.filter(({ pausedReason }) => pausedReason === 'gone' || pausedReason === 'failing');
 }
 
-/** For a delivery whose event the endpoint's owner may no longer read. */
+/** Ends a delivery whose event the endpoint's owner can no longer read. */
 export const skipDelivery = statement('skipDelivery', {}, ($: Placeholders<{ id: WebhookDeliveryId }>) =>
   builder
     .update(webhookDeliveries)

@@ -16,7 +16,7 @@ import { webhookAttempts, webhookDeliveries, webhookEndpoints } from '../tables/
 type Row = typeof webhookDeliveries.$inferSelect;
 type Attempt = ShownRow<typeof WEBHOOK_ATTEMPT>;
 
-/** A string is the same from the driver and in JSON. */
+/** The attempts are selected as a string, which has the same form from the driver and in JSON. */
 const attempts = new ConvertedColumn(
   sql`(select coalesce(json_agg(json_build_array(a.number, a.started_at, a.duration_ms,
   a.response_status, a.error, a.response) order by a.number), '[]')::text

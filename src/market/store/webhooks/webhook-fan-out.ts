@@ -33,7 +33,7 @@ export const insertCursor = statement(
       .returning(fields),
 );
 
-/** The only query that an idle server runs. If there are no new events, it doesn't need to lock the cursor. */
+/** An idle server runs only this query. If there are no new events, it doesn't need to lock the cursor. */
 export const selectFanOutState = statement(
   'selectFanOutState',
   {
@@ -49,12 +49,15 @@ const lockCursor = statement('lockCursor', { position: webhookCursor.position },
 );
 
 const EVENTS_AT_ONCE = sql.raw('500');
-/** Limits the bidders on all events of one step. An event whose job has more bidders gets a step of its own. */
+/**
+ * The maximum number of bidders in a step, added up over its events. An event whose job has more bidders gets a step of
+ * its own.
+ */
 const BIDDERS_AT_ONCE = sql.raw('500');
 
 /**
- * A step has a limited number of events and of bidders who may read them. If there are no endpoints, the step ends at
- * the last event. Null if there are no new events.
+ * Finds the last position of the next step. A step has a limited number of events and of bidders who may read them. If
+ * there are no endpoints, the step ends at the last event. Null if there are no new events.
  */
 const selectStep = statement(
   'selectStep',
@@ -76,10 +79,10 @@ interface Candidate extends Receiver {
   readonly ownBids: readonly BidState[];
 }
 
-/** The awarded contractor has a bid too. */
+/** The awarded contractor also has a bid. */
 const isVisibleToBidder = visibleEventsOfBidder(sql`bid.contractor_id`, isAwardedTo(sql`bid.contractor_id`));
 
-/** The event is in `events` and its job is in `jobs`. */
+/** The query around this expression has the event in `events` and the event's job in `jobs`. */
 const candidates = sql<Candidate[]>`(
   select coalesce(json_agg(json_build_object('endpointId', w.id, 'role', u.user_type, 'homeownerId', h.id,
     'contractorId', c.id,
@@ -136,7 +139,7 @@ const moveCursor = statement('moveCursor', {}, ($: Placeholders<{ upTo: string }
   builder.update(webhookCursor).set({ position: sql`${$('upTo')}::bigint` }),
 );
 
-/** The pause after this many candidates lets the event loop do other work. */
+/** After this many candidates, a pause lets the event loop do other work. */
 const CANDIDATES_A_TURN = 200;
 
 /**
@@ -175,7 +178,7 @@ function deliveryTo(endpointId: WebhookEndpointId, { id, type }: Pick<EventRow, 
   return { id: newId('webhookDelivery'), endpoint_id: endpointId, event_id: id, event_type: type };
 }
 
-/** The receiver's own bids decide what the receiver may read. */
+/** The receiver's own bids decide what they can read. */
 export function withBids(
   event: Omit<EventWithParties, 'bids'>,
   { contractorId, ownBids }: Pick<Candidate, 'contractorId' | 'ownBids'>,

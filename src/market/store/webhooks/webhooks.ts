@@ -53,7 +53,7 @@ export const lockWebhookEndpoint = statement(
     selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.id, $('id')), isThere)).for('no key update'),
 );
 
-/** The caller holds the account's lock. */
+/** The caller must hold the account's lock. */
 export const countWebhookEndpoints = statement(
   'countWebhookEndpoints',
   { count: sql<number>`count(*)::int` },
@@ -142,7 +142,7 @@ const selectSealedByOthers = statement(
       .for('no key update'),
 );
 
-/** If `reseal` can't decrypt a secret, it returns undefined, and that secret stays unchanged. */
+/** If `reseal` can't decrypt a secret, it returns undefined, and the stored secret stays unchanged. */
 export async function resealWebhookSecrets(
   db: Db,
   sealedBy: string,
