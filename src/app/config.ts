@@ -193,7 +193,7 @@ export interface Config extends Environment {
   readonly withoutEffect: readonly string[];
   readonly introspection: boolean;
   readonly playground: boolean;
-  /** Who can log in, if this is the demo. */
+  /** The people who can log in, if this is the demo. */
   readonly demo?: DemoPeople;
 }
 

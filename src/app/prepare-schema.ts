@@ -58,7 +58,9 @@ async function untilMigrated(
   }
 }
 
-/** Runs until the services open, if there is something to wait for. Reports that it's alive but not ready. */
+/**
+ * Runs until the services open, if there is something to wait for. It reports that the server is alive but not ready.
+ */
 function createWaitingServer({ HOST, PORT }: SchemaSettings, log: Logger) {
   let status = '';
   const server = createServer(({ url }, response) => {

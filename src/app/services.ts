@@ -57,7 +57,7 @@ const DATABASE_LOG = {
 } as const;
 
 export interface ServiceTimeouts extends DatabaseTimeouts {
-  /** How long the database can take to respond to the check that decides whether it's down. */
+  /** How long the check that decides whether the database is down waits for a response. */
   probeTimeoutMs: number;
 }
 

@@ -111,7 +111,7 @@ function watchWebhooks({ metrics, db, databaseWatch }: Services): void {
   metrics.gauge('webhook_endpoints_paused', 'Paused webhook endpoints.', async () => (await figures()).paused);
 }
 
-/** Reads a value. Fails immediately while the database is known to be unreachable. */
+/** Reads a value. Fails immediately if the database is known to be unreachable. */
 function unlessAway<T>(watch: Services['databaseWatch'], read: () => Promise<T>): () => Promise<T> {
   return async () => {
     if (watch.problem?.overloadCause === 'database_away') throw new Error('The database is unreachable.');

@@ -18,7 +18,7 @@ export async function reachDatabase({
   DATA_DIR: dataFolder,
 }: Pick<Config, 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATA_DIR'>): Promise<{
   connection: Connection;
-  /** The database's URL without the password. Commands show it so an operator notices a wrong database. */
+  /** The database's URL without the password. Commands show it so that an operator notices a wrong database. */
   name: string;
   stop(): Promise<void>;
 }> {
@@ -46,7 +46,9 @@ export async function assertSchema(connection: Connection): Promise<void> {
   if (reason !== undefined) throw new Error(`Nothing was changed: ${reason}.`);
 }
 
-/** Without the server's environment, a command would create a database that no server uses, and report success. */
+/**
+ * Without the server's environment, a command would create a database that no server uses, and would report success.
+ */
 export function assertDatabaseExists(url: string | undefined, dataFolder: string): void {
   if (url !== undefined || existsSync(join(dataFolder, 'postgres'))) return;
   throw new Error(

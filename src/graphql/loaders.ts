@@ -46,7 +46,10 @@ type MaybePromise<Value> = Value | Promise<Value | undefined>;
 /** Each parent adds at least 1 to an operation's cost, so one statement is enough for all of its parents. */
 const PARENTS_MAX = GRAPHQL_LIMITS.cost;
 
-/** Created on first use. Most nested objects are read in their parents' statement and don't need a loader. */
+/**
+ * Each loader is created on first use. Most nested objects are read in their parents' statement and don't need a
+ * loader.
+ */
 export class Loaders {
   readonly #loaders = new Map<string, unknown>();
 
@@ -76,7 +79,7 @@ export class Loaders {
     return loader.load(contractor);
   }
 
-  /** Undefined if the viewer may not see the jobs. */
+  /** Undefined if the viewer can't see the jobs. */
   jobsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<ReadableJob> | undefined> {
     const loader = this.#loader<ContractorId, Page<ReadableJob>>(`jobs ${JSON.stringify(page)}`, (db, viewer, ids) =>
       jobsOfContractors(db, viewer, ids, page),
@@ -84,7 +87,7 @@ export class Loaders {
     return loader.load(contractor);
   }
 
-  /** Undefined if the viewer may not see the bids. */
+  /** Undefined if the viewer can't see the bids. */
   bidsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<Bid> | undefined> {
     const loader = this.#loader<ContractorId, Page<Bid>>(`bids ${JSON.stringify(page)}`, (db, viewer, ids) =>
       bidsOfContractors(db, viewer, ids, page),
@@ -127,7 +130,7 @@ export class Loaders {
     );
   }
 
-  /** Reads only the balances of users whose tokens the viewer may see. */
+  /** Reads only the balances of users whose tokens the viewer can see. */
   get balances(): Loader<UserId, Balance> {
     return this.#loader('balances', async (db, viewer, ids) => {
       const visibleIds = ids.filter((id) => seesTokensOf(viewer, id));
@@ -136,7 +139,7 @@ export class Loaders {
     });
   }
 
-  /** Undefined if the viewer may not see the user's tokens. */
+  /** Undefined if the viewer can't see the user's tokens. */
   transfersOf(user: UserId, page: SamePageRequest): Promise<Page<TokenTransfer> | undefined> {
     const loader = this.#loader<UserId, Page<TokenTransfer>>(
       `transfers ${JSON.stringify(page)}`,
@@ -153,7 +156,7 @@ export class Loaders {
     return partsOf(job).ownBids ?? this.#parts(job, { ownBids: {} }).then((parts) => parts?.ownBids);
   }
 
-  /** Null if the viewer may not see the bid. */
+  /** Null if the viewer can't see the bid. */
   awardedBidOf(job: ReadableJob): MaybePromise<Bid | null> {
     const { awardedBid } = partsOf(job);
     if (awardedBid !== undefined || !job.awardedBidId) return awardedBid ?? null;
@@ -210,7 +213,7 @@ export class Loaders {
   }
 }
 
-/** A page of a list inside a job. Also says whether the list's total is selected. */
+/** A page of a list inside a job, and whether the list's total is selected. */
 interface NestedPage extends SamePageRequest {
   readonly total: boolean;
 }

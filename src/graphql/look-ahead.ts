@@ -1,6 +1,6 @@
 /**
- * Finds the parts of jobs that a selection needs, so they can be read in the same statement as the jobs. If it misses a
- * part, that part's own resolver reads it.
+ * Finds the parts of jobs that a selection needs, so they can be read in the same statement as the jobs. If a part
+ * isn't found here, the part's own resolver reads it.
  */
 import {
   Kind,
@@ -44,7 +44,7 @@ function memoize(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclud
   return include;
 }
 
-/** The state of reading one document. Records whether a variable was used. */
+/** The state while one document is read. Records whether a variable was used. */
 class Reading {
   usesVariables = false;
   readonly fragments: GraphQLResolveInfo['fragments'];
@@ -78,7 +78,7 @@ function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
   };
 }
 
-/** Sorted, so the same fields produce the same statement no matter how a document orders them. */
+/** The names are sorted, so the same fields produce the same statement no matter how a document orders them. */
 function namesOf(fields: readonly FieldNode[]): readonly string[] {
   return [...new Set(fields.map(({ name }) => name.value))].toSorted();
 }

@@ -1,6 +1,6 @@
 /**
- * The pages that the links in emails lead to. Opening one changes nothing, because link scanners open every link. Only
- * its form makes the change. The token follows `#`, so browsers don't send it to the server.
+ * The pages that the links in emails open. Opening a page changes nothing, because link scanners open every link. Only
+ * the form on the page makes the change. The token follows `#`, so browsers don't send it to the server.
  */
 import type { LinkPage } from '../market/rules/people/mail-kinds.js';
 import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';

@@ -1,8 +1,8 @@
 /**
- * The page at /mailbox: the emails that a mail server would send, for developers on this machine. Links in these emails
- * let anyone into an account. So the page needs the secret in the link that the server prints at startup, which a
- * cookie then remembers. Requests through proxies on this machine or with other host names are rejected if they can be
- * recognized.
+ * The page at /mailbox: the emails that a mail server would send, for developers on this machine. The links in these
+ * emails let anyone into an account. Therefore, the page needs the secret in the link that the server prints at
+ * startup. A cookie then keeps the secret. Requests through proxies on this machine or with other host names are
+ * rejected if they can be recognized.
  */
 import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
 import { openPages } from '../platform/http/pages/pages.js';
@@ -73,7 +73,10 @@ function cookieIn(header = ''): string | undefined {
 
 const isRead = ({ request: { method } }: Exchange) => method === 'GET' || method === 'HEAD';
 
-/** True if a browser on this machine requests the page directly. Other origins' pages send an Origin header. */
+/**
+ * True if a browser on this machine requests the page directly. Requests from other origins' pages have an Origin
+ * header.
+ */
 function isOpenedHere(exchange: Exchange): boolean {
   if (!isLocal(exchange) || exchange.header('origin') !== undefined) return false;
   const host = exchange.header('host') ?? '';

@@ -11,36 +11,51 @@ export const PAGE = {
   exactSearchTotalMax: 1_000,
 } as const;
 
-/** For one response, in both APIs. Errors beyond `perAnswerMax` are only counted, and longer texts are cut. */
+/**
+ * The limits on the errors in one response, in both APIs. Errors beyond `perAnswerMax` are only counted, and texts
+ * beyond the other limits are cut.
+ */
 export const ERRORS = { perAnswerMax: 50, textCharactersMax: 500, nameCharactersMax: 100, locationsMax: 5 } as const;
 
 /** The limits of one GraphQL operation. If a document exceeds one of them, nothing in it runs. */
 export const GRAPHQL_LIMITS = {
-  /** The number of tokens in the whole document. Parsing stops there. */
+  /** The number of tokens in the whole document. Parsing stops at this limit. */
   tokens: 1_000,
-  /** For each location that an error names, GraphQL counts the preceding lines. */
+  /** The number of lines in the document. To locate an error, GraphQL counts all lines before the error. */
   lines: 2_000,
-  /** Response keys and errors repeat the names. */
+  /** The length of each name in the document. It's limited because response keys and errors repeat the names. */
   nameCharacters: 100,
   depth: 12,
-  /** The depth of an introspection query. The standard one is 15 levels deep. */
+  /** The depth of an introspection query. The standard introspection query is 15 levels deep. */
   introspectionDepth: 16,
   introspectionAliases: 1,
   aliases: 15,
   rootMutations: 5,
-  /** Logins and signups. Otherwise, a hundred aliases of a login would be a hundred guesses in one request. */
+  /**
+   * The number of logins and signups. Without this limit, a hundred aliases of a login would be a hundred guesses in
+   * one request.
+   */
   entries: 1,
   /** The number of directives in the whole document. Directives in a fragment count once. */
   directives: 10,
   /** The number of selected fields and fragments. Apollo counts a fragment's fields each time the fragment is used. */
   selections: 1_000,
-  /** GraphQL compares every two selections with the same name in one object. A pair's arguments add to its weight. */
+  /**
+   * The number of comparisons. GraphQL compares every two selections with the same name in one object, and their
+   * arguments add to the count.
+   */
   repeats: 5_000,
-  /** In points of `COST_BYTES`, so a response is at most 20 MB. A hundred jobs with twenty bids each cost 2,100. */
+  /**
+   * The cost, in points of `COST_BYTES`. A response is then at most 20 MB. A hundred jobs with twenty bids each cost
+   * 2,100 points.
+   */
   cost: 10_000,
 } as const;
 
-/** In bytes of JSON. An object and its short values count as one point. A control character takes six bytes. */
+/**
+ * The sizes from which costs are computed, in bytes of JSON. An object and its short values count as one point. A
+ * control character takes six bytes.
+ */
 export const COST_BYTES = { point: 2_000, textCharacter: 6, renamedField: 400 } as const;
 
 /** The limits on documents that clients register by hash. In total, these documents take at most about 20 MB. */
@@ -51,7 +66,7 @@ export const UNPAGED_LIST_ENTRIES = 19;
 
 export const WEB_SOCKET = {
   messageBytesMax: 32 * 1024,
-  /** This includes pings and pongs. */
+  /** The number of messages, including pings and pongs. */
   messagesPerWindowMax: 120,
   windowSeconds: 10,
   /** The number of fragments in one message. */
@@ -65,13 +80,16 @@ export const STREAM = {
   eventWaitMs: 3_600_000,
   /** The number of events buffered for a client that doesn't read them. */
   bufferedEventsMax: 500,
-  /** How often an instance looks for events that a killed instance left behind, while notifications arrive. */
+  /**
+   * How often an instance polls for events while notifications arrive. These polls find events that a killed instance
+   * left without a position.
+   */
   eventsPollListeningMs: 950,
-  /** How often an instance looks for all new events, while notifications don't arrive. */
+  /** How often an instance polls for events while notifications don't arrive. */
   eventsPollMs: 250,
   /** How often an instance checks the sessions behind its open streams, because a notification may be lost. */
   sessionsPollMs: 15_000,
-  /** When a client may try again if there is no room for its stream. */
+  /** How long a client should wait before it tries again, if there is no room for its stream. */
   retryAfterMs: 1_000,
   /** How long a client may take to respond to a close frame. */
   closeTimeoutMs: 3_000,
@@ -79,7 +97,7 @@ export const STREAM = {
   floodedCloseTimeoutMs: 2_000,
 } as const;
 
-/** This is far more than a client needs. With more headers, Node would drop those that a proxy added last. */
+/** These limits are far more than a client needs. With more headers, Node would drop those that a proxy added last. */
 export const HEAD = { bytesMax: 16 * 1024, headersMax: 200 } as const;
 
 export const BODY_BYTES_MAX = 128 * 1024;
@@ -109,14 +127,14 @@ export const SESSION = {
   accessTokenSeconds: 15 * 60,
   refreshTokenDays: 30,
   sessionDaysMax: 90,
-  /** Within this time of its first use, a used token returns the same successor. Later reuse counts as theft. */
+  /** Within this time of its first use, a used token returns the same successor. Any later reuse counts as theft. */
   leewaySeconds: 60,
 } as const;
 
-/** The payloads of verified tokens are cached. Another instance's clock may be ahead. */
+/** The payloads of verified tokens are cached. `clockSkewSecondsMax` allows for instances whose clocks are ahead. */
 export const ACCESS_TOKEN = { charactersMax: 4_096, cachedPayloadsMax: 5_000, clockSkewSecondsMax: 60 } as const;
 
-/** Fair quotas keep any caller from using up what others need. The environment sets three of these (`config.ts`). */
+/** Fair quotas keep one caller from using up what others need. The environment sets three of these (`config.ts`). */
 export const QUOTAS = {
   connections: { of: 'connections', perAddress: 1_000, total: 10_000 },
   /** All WebSockets, with or without subscriptions. Behind a proxy, they also count against the caller's address. */
@@ -133,11 +151,11 @@ export const QUOTAS = {
 
 export type QuotaName = keyof typeof QUOTAS;
 
-/** Such bodies, and documents that aren't in a cache, are parsed one after another. */
+/** Bodies of at least `bodyBytesMin` bytes, and documents that aren't in a cache, are parsed one after another. */
 export const HEAVY_READ = { bodyBytesMin: 8 * 1024, waitMs: 5_000 } as const;
 
 /**
- * How many requests a client may send on one connection while an earlier request is in progress. Above this, the
- * connection is closed.
+ * How many requests a client may send on one connection while an earlier request is in progress. If a client sends
+ * more, the connection is closed.
  */
 export const REQUESTS_AHEAD_MAX = 16;

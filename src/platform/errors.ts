@@ -47,8 +47,8 @@ export class Refusal extends Error {
     facts: RefusalOptions = {},
   ) {
     const message = cut(facts.message ?? sentence);
-    // A refusal says everything its caller needs. Collecting a stack takes longer than everything else, and in a flood
-    // of calls, most are refused.
+    // A refusal says everything that its caller needs. Collecting a stack takes longer than everything else, and during
+    // a flood of calls, most of them are refused.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message);

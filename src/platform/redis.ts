@@ -20,7 +20,10 @@ export function connectRedis(url: string, timeoutMs: number = REDIS.setupTimeout
   });
 }
 
-/** Waits for the work until the timeout. A response that arrived while the event loop was busy still counts. */
+/**
+ * Waits for `work`, but not longer than the timeout. A response that arrived while the event loop was busy still
+ * counts.
+ */
 export function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new Error(`Redis did not answer within ${timeoutMs} ms.`));

@@ -1,21 +1,27 @@
 /** Times and sizes that callers don't see (see `caller-limits.ts`). A query plan's constants are next to its SQL. */
 
-/** Postgres tells an instance of ended sessions. Without a recent heartbeat, it asks the database on every call. */
+/**
+ * Postgres notifies every instance of ended sessions. An instance without a recent heartbeat queries the database on
+ * every call.
+ */
 export const SESSIONS_IN_MEMORY = {
-  /** These sessions take about fifteen megabytes. */
+  /** This many sessions take about fifteen megabytes. */
   max: 50_000,
   entryAgeMsMax: 30_000,
   heartbeatAgeMsMax: 5_000,
 } as const;
 
-/** A call that waits longer gets our 503 before HAProxy gives up on it (`timeout server` in `deploy/haproxy.cfg`). */
+/**
+ * A call that waits longer gets a 503 from this server before HAProxy gives up on it (`timeout server` in
+ * `deploy/haproxy.cfg`).
+ */
 export const HASHING = { waitMs: 15_000, idleThreadsMax: 2 } as const;
 
 /** The queue of work to do after a commit, on each instance. */
 export const QUEUE = {
   /** If there is a place for a due task, the task waits no longer than this. */
   pollEveryMs: 1_000,
-  /** How often tasks are claimed even if polls find nothing, because a claim may have failed. */
+  /** How often tasks are claimed even if polls find no due tasks, because a claim may have failed. */
   claimEveryMs: 30_000,
   /** How long a stopping server waits for running tasks. */
   finishWithinMs: 5_000,
@@ -38,17 +44,17 @@ export const DATABASE = {
   lockTimeoutMs: 5_000,
   idleInTransactionTimeoutMs: 15_000,
   connectTimeoutSeconds: 5,
-  /** How often a transaction is attempted if it fails with a serialization failure or a deadlock. */
+  /** How many times a transaction is attempted if it fails with a serialization failure or a deadlock. */
   attempts: 4,
   migrationTimeoutMs: 600_000,
 } as const;
 
-/** Calls queue behind a migration that waits for a lock, so its lock timeout is shorter than theirs. */
+/** Calls queue behind a migration that waits for a lock, so a migration's lock timeout is shorter than a call's. */
 export const MIGRATIONS = {
   lockTimeoutMs: 1_000,
   retryAfterMs: 2_000,
   retryForMs: 600_000,
-  /** How often to check whether another instance has migrated the database. */
+  /** How often an instance checks whether another instance has migrated the database. */
   pollEveryMs: 500,
 } as const;
 
@@ -60,25 +66,31 @@ export const POOLS = {
 } as const;
 
 /**
- * Each pause depends on how long the batch took. Numbering twenty events costs as much as numbering three. So a busy
- * instance numbers more events at a time, and an idle instance numbers them soon.
+ * The pause after a batch depends on how long the batch took. Numbering twenty events costs as much as numbering three.
+ * So a busy instance numbers more events at a time, and an idle instance numbers them soon.
  */
 export const NUMBERING_PAUSE = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as const;
 
-/** The number of events that one short transaction numbers, and the maximum that is counted as waiting. */
+/**
+ * The number of events that one short transaction numbers, and the maximum number of events that are counted as
+ * waiting.
+ */
 export const NUMBERING = { eventsAtOnce: 1_000, eventsWaitingMax: 10_000 } as const;
 
 export const LIVE = {
-  /** Longer than any statement or connection takes. With no result or heartbeat by then, the connections are lost. */
+  /**
+   * This is longer than any statement or connection attempt takes. If there is no result or heartbeat by then, the
+   * connections count as lost.
+   */
   answerWithinMs: 11_000,
   batchEventsMax: 500,
 } as const;
 
 export const TIMEOUTS = {
   headMs: 10_000,
-  /** The time until the whole request has arrived. */
+  /** The time limit for receiving the whole request. */
   requestMs: 30_000,
-  /** The time until the client has read the whole response. */
+  /** The time limit for the client to read the whole response. */
   answerMs: 120_000,
   /** How long the client may go without reading any bytes while a response is sent. */
   stalledMs: 30_000,
@@ -86,9 +98,11 @@ export const TIMEOUTS = {
   webSocketInitMs: 5_000,
   /** Proxies close a connection that is silent for a minute. */
   webSocketPingMs: 25_000,
-  /** A stream ends this long after its access token expires. A client that refreshes it in time loses nothing. */
+  /**
+   * A stream ends this long after its access token expires. A client that refreshes the token in time loses no events.
+   */
   afterExpiryMs: 60_000,
-  /** When the server stops, the time until unfinished calls are cut off. */
+  /** When the server stops, unfinished calls are cut off after this time. */
   drainMs: 10_000,
 } as const;
 
@@ -126,17 +140,17 @@ export const DATABASE_WATCH = {
 /** The lock timeout of a dry run's transaction, once it holds locks. */
 export const DRY_RUN_LOCK_WAIT_MS = 50;
 
-/** How long the server counts as busy after it refused a call because the whole server was over capacity. */
+/** How long the server counts as busy after it refuses a call because the whole server is over capacity. */
 export const BUSY_AFTER_REFUSAL_MS = 5_000;
 
-/** After a failure or a late response, documents aren't looked up in Redis for `documentPauseMs`. */
+/** After a failure or a late response, documents aren't looked up in Redis for `documentPauseMs` milliseconds. */
 export const REDIS = { setupTimeoutMs: 1_000, retryIntervalMsMax: 1_000, waitMs: 150, documentPauseMs: 1_000 } as const;
 
 /**
- * A call may be removed from a window's count until this long before the window ends, so it's never removed from the
- * next window's count.
+ * A call may be removed from a window's count until this long before the window ends, so the call is never removed from
+ * the next window's count.
  */
 export const UNCOUNT_UNTIL_MS_BEFORE_END = 1_000;
 
-/** Allows about a thousand typical documents. A syntax tree takes up to a hundred times the memory of its text. */
+/** This allows about a thousand typical documents. A syntax tree takes up to a hundred times the memory of its text. */
 export const DOCUMENT_CACHE_CHARACTERS_MAX = 500_000;

@@ -30,7 +30,7 @@ import { exampleOf } from '../platform/openapi/answer-schema.js';
 /** The caller's own account. Users may read all of its fields. */
 export const OWN_USER = unredactedEntity(USER);
 export const OWN_HOMEOWNER = unredactedEntity(HOMEOWNER);
-/** An admin needs these to verify a contractor, or to list a homeowner's jobs. */
+/** An admin needs these IDs to verify a contractor, or to list a homeowner's jobs. */
 const PROFILES = {
   homeownerId: {
     type: idOf('homeowner').nullable(),
@@ -47,7 +47,7 @@ export const USER_LIST_ITEM = entity('UserListItem', 'A user in a list, with the
   ...OWN_USER.fields,
   ...PROFILES,
 });
-/** A single job. Lists omit warnings, which each need a lookup in the places data set. */
+/** A single job. Lists omit warnings, because computing them needs a lookup in the places data set for each job. */
 export const SHOWN_JOB = entity(JOB.name, JOB.description, { ...JOB.fields, warnings: JOB_WARNINGS });
 export const JOB_LIST_ITEM = entity('JobListItem', 'A job in a list, with its distance.', {
   ...JOB.fields,
@@ -66,7 +66,10 @@ export const CONTRACTOR_LIST_ITEM = entity(
   { ...CONTRACTOR.fields, distance: CONTRACTOR_DISTANCE },
 );
 
-/** An entity as a part of a body. Example values that differ are given in REST's spelling. */
+/**
+ * An entity as a part of a body. `differences` has the example values that differ from the entity's own, in REST's
+ * spelling.
+ */
 function part<E extends Entity>(component: E, differences: object = {}) {
   const type: E['schema'] = component.schema;
   return { type, description: component.description, example: { ...exampleOf(component), ...differences } };

@@ -96,7 +96,10 @@ function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, valu
   return true;
 }
 
-/** A query contains only strings. One that looks like the expected type is converted. The schema refuses all others. */
+/**
+ * A query contains only strings. A string that looks like the expected type is converted. The schema refuses all
+ * others.
+ */
 function readText(value: string, kind: ShapeKind): unknown {
   // In a query, an unescaped `+` means a space, and `date -Is` writes a `+` before the offset.
   if (kind.is === 'timestamp') return value.replace(/ (?=\d\d:\d\d$)/, '+');

@@ -48,7 +48,7 @@ import type { readCatalog, readLifecycle } from '../market/operations/reference.
 import type { AvailableAction, AvailableBidAction } from '../market/rules/jobs/available-actions.js';
 import type { ShownRow } from '../platform/fields/entity.js';
 
-/** Old names from the API's first examples, which still work. */
+/** Field names from the API's first examples. Requests can still use these names. */
 const OLD_NAMES = { trade: 'category', priority: 'urgency' };
 
 const UNDO_DONE = 'Your account has this address again. We sent you an email with a link to set a new password.';

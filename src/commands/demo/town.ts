@@ -123,8 +123,8 @@ const CANCEL: DemoCall = ['owner', 'cancel', { reason: 'We’re selling the hous
 const ESCALATED = [CHECK_IN, SUBMIT, DISPUTE, ESCALATE];
 
 /**
- * Steps to states before publication start with a draft. Those to states before the award start with an open job with
- * bids. All others start with an awarded job.
+ * The steps that bring a job to each state. Steps to states before publication start with a draft. Steps to states
+ * before the award start with an open job with bids. All others start with an awarded job.
  */
 export const WAYS: Readonly<Record<JobState, readonly DemoCall[]>> = {
   draft: [],
@@ -161,7 +161,7 @@ export const reviewed = (review: object): readonly DemoCall[] => [CHECK_IN, SUBM
 const ACCEPT: DemoCall = ['contractor', 'accept-decision', {}];
 const RATE_LATER: DemoCall = ['owner', 'review', { rating: 4, review: 'Still no leaks after the first storm.' }];
 
-/** An admin's final ruling, a decision that the contractor accepts, and a rating given later. */
+/** Three other endings: an admin's final ruling, a decision that the contractor accepts, and a rating given later. */
 export const OTHER_ENDS: readonly (readonly DemoCall[])[] = [
   [...WAYS.appealed, RULE],
   [...WAYS.decision_reached, ACCEPT],

@@ -11,7 +11,7 @@ const AFTER = {
     'The position of the last event you saw. The events since then are sent first. By default, the stream starts now.',
 };
 
-/** Subscriptions. The methods only declare the arguments, and each event becomes the field's value. */
+/** Subscriptions. The methods only declare the arguments. Each event becomes the field's value. */
 @Resolver()
 export class StreamResolver {
   @Subscription(() => JobEvent, { description: streamJobEvents.description, subscribe: streamOf(streamJobEvents) })

@@ -6,14 +6,14 @@ import { descriptionOf, entityOf, type Entity } from '../../platform/fields/enti
 import { enumNamed } from '../enums.js';
 import { GraphQLScalarType } from 'graphql';
 
-/** A plain field's value comes from the row. If the viewer may not read the value, the row has null. */
+/** A plain field's value comes from the row. If the viewer can't read the value, the row has null. */
 export function fieldOptions(description: string, nullable?: 'nullable') {
   return { description, simple: true, nullable: nullable === 'nullable' };
 }
 
 type ObjectClass = abstract new () => object;
 
-/** The classes, by their entity's schema. Other entities' fields use a class if they contain its entity. */
+/** The class of each entity, by the entity's schema. A field that contains an entity uses the entity's class. */
 const classes = new Map<ZodObject, ObjectClass>();
 
 export function entitiesShown(): Entity[] {
@@ -102,7 +102,7 @@ export const DateScalar = new GraphQLScalarType({
   parseValue: (value) => value,
 });
 
-/** The data differs by event type. Fields that the viewer may not read have already been removed. */
+/** The data differs by event type. Fields that the viewer can't read have already been removed. */
 export const JsonScalar = new GraphQLScalarType({
   name: 'JSON',
   description: 'A JSON object. Its fields depend on the object that contains it.',
@@ -110,8 +110,8 @@ export const JsonScalar = new GraphQLScalarType({
 });
 
 /**
- * Created from the operations' schemas, so REST and GraphQL accept the same input. GraphQL checks only names, types,
- * and required fields. The operation checks the values.
+ * An input class is created from an operation's schema, so REST and GraphQL accept the same input. GraphQL checks only
+ * names, types, and required fields. The operation checks the values.
  */
 interface InputClass {
   new (): object;

@@ -1,7 +1,7 @@
 /**
- * Each mutation has its own payload, so fields can be added to one without changing the others. Fields that return
- * objects are nullable: if an object can't be read, the mutation has still succeeded, and the rest of its result must
- * not be lost.
+ * Each mutation has its own payload, so fields can be added to one payload without changing the others. Fields that
+ * return objects are nullable. If an object can't be read, the mutation has still succeeded, and the rest of its result
+ * must not be lost.
  */
 import { Ctx, Field, ID, Int, ObjectType } from 'type-graphql';
 import { readMe } from '../../market/operations/accounts/me.js';

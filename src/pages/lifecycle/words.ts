@@ -1,4 +1,4 @@
-/** Describes every step in a job's life in words, from the lifecycle table. */
+/** Describes every step in a job's lifecycle in words, from the lifecycle table. */
 import { descriptionOf, type Effect } from '../../market/rules/jobs/effects.js';
 import { EVENT_DESCRIPTIONS } from '../../market/rules/events.js';
 import { isTransition, JOB_ACTION_LIST, JOB_CREATION, leavesEveryState } from '../../market/rules/lifecycle.js';

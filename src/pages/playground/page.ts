@@ -3,7 +3,8 @@ import { htmlPage, type SiteLinks } from '../../platform/http/pages/look.js';
 
 export const FOLDER = '/graphql/playground';
 
-// GraphiQL follows the system's colors until the user chooses others. Then it marks the body, which the guide follows.
+// GraphiQL follows the system's colors until the user chooses others. GraphiQL then marks the body, and the guide uses
+// that mark.
 const STYLES = `
       body.graphiql-dark { color-scheme: dark; }
       body.graphiql-light { color-scheme: light; }

@@ -14,7 +14,7 @@ export interface CallerRequest {
   readonly record: RequestRecord;
   readonly requestId: string;
   readonly address: string;
-  /** The client whose quotas count this request. Its user is set once it is known. */
+  /** The client whose quotas count this request. The client's user is set once it's known. */
   readonly client: Client;
   /** Empty if the Authorization header has no bearer token, undefined if there is no header. */
   readonly bearer: string | undefined;
@@ -32,11 +32,11 @@ type BudgetOf<S extends FrameServices> = Parameters<S['budget']>[0];
 export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices<V> = FrameServices<V>> {
   /** The budgets that this request consumed, for the response headers. */
   readonly taken = new Map<string, RateLimitResult>();
-  /** The database for calls outside a dry run. Their connections count against the caller's quota. */
+  /** The database for calls outside a dry run. The connections of these calls count against the caller's quota. */
   readonly pool: Db;
   dryRun: DryRun | undefined;
   replayed = false;
-  /** True if the caller has a read-only API key. Known once the viewer is known. */
+  /** True if the caller has a read-only API key. This is known only after the viewer is known. */
   onlyReads = false;
   readonly client: Client;
   /** `identify` is called once the session is active. It throws if the user has too many requests in progress. */
@@ -90,7 +90,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     }
   }
 
-  /** Looks up the viewer once per request. With `byDatabase`, the result isn't taken from memory. */
+  /** Looks up the viewer once per request. With `byDatabase`, the viewer isn't taken from memory. */
   viewer({ byDatabase = false } = {}): Promise<V> {
     if (!this.#viewer || (byDatabase && this.#isFromMemory))
       this.#viewer = this.#authenticate(byDatabase || this.#hasEnded);
@@ -146,7 +146,9 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     };
   }
 
-  /** Consumes the budget without showing it in the response. Returns the seconds until it has room again, or 0. */
+  /**
+   * Consumes the budget without showing it in the response. Returns the seconds until the budget has room again, or 0.
+   */
   async tryConsume(name: BudgetOf<S>, identity: string): Promise<number> {
     const { allowed, retryAfterSeconds } = await this.#take(name, identity);
     return allowed ? 0 : retryAfterSeconds;

@@ -25,11 +25,11 @@ export type DryRunEffects = Readonly<Record<string, object[]>>;
 
 export interface RecordedEffects {
   readonly kinds: readonly string[];
-  /** The effects since `beganAt`, each with its row's identifier. */
+  /** Returns the effects since `beganAt`, each with its row's identifier. */
   since(this: void, tx: Db, beganAt: number): Promise<Readonly<Record<string, readonly { readonly id: string }[]>>>;
 }
 
-/** The counts of the effects, for a header that has no room for the effects themselves. */
+/** Counts the effects, for a header that has no room for the effects themselves. */
 export function countsOf(effects: DryRunEffects) {
   const counts = Object.entries(effects).map(([kind, list]) => [kind, list.length]);
   return { ...Object.fromEntries(counts), complete: false };
@@ -56,7 +56,10 @@ export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRu
   let rollback: Promise<void> | undefined;
   let finish = () => {};
 
-  /** Two requests can lock the same rows in opposite orders. Each would hold a connection until the usual timeout. */
+  /**
+   * Two requests can lock the same rows in opposite orders. With the usual timeout, each would hold a connection for a
+   * long time.
+   */
   async function withShortLockTimeout(tx: Db): Promise<Db> {
     await waitForLocksAtMost(tx, DRY_RUN_LOCK_WAIT_MS);
     return tx;
@@ -117,7 +120,10 @@ interface State {
   failure: unknown;
 }
 
-/** GraphQL doesn't await reads under a failed parent. After a rollback, they'd run on another request's connection. */
+/**
+ * GraphQL doesn't await reads under a failed parent. After a rollback, these reads would run on another request's
+ * connection.
+ */
 function whileOpen(tx: Db, state: State): Db {
   return {
     isTransaction: true,

@@ -92,7 +92,7 @@ export function checkKey(key: string): string {
 
 const MOMENT = '$moment';
 
-/** JSON would turn dates into strings, and the APIs treat the two differently. */
+/** JSON would turn dates into strings, and the APIs treat dates and strings differently. */
 function serialize(answer: unknown): string {
   return JSON.stringify(answer, function (this: Record<string, unknown>, name, value: unknown) {
     const original = this[name];
@@ -114,8 +114,8 @@ interface OperationShape<I> {
 }
 
 /**
- * The same string for inputs that an operation treats as the same, in either API and any field order. A missing field
- * equals null unless null clears it. The input must have been parsed by the operation's schema.
+ * Returns the same string for inputs that an operation treats as the same, in either API and in any field order. A
+ * missing field equals null unless null clears it. The input must have been parsed by the operation's schema.
  */
 export function fingerprintOf<I>(operation: OperationShape<I>, input: I): string {
   return JSON.stringify(canonical(operation.input, input, operation.nullClears === true));

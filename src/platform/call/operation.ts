@@ -40,26 +40,34 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
   readonly input: z.ZodType<Input>;
   /** True for operations that need no session, or that open or end one. */
   readonly ignoresKeyAndDryRun?: boolean;
-  /** The secret is never stored, so a key is ignored. A dry run is refused, because a rolled-back secret is useless. */
+  /**
+   * True for operations that return a secret. The secret is never stored, so an idempotency key is ignored. A dry run
+   * is refused, because a rolled-back secret is useless.
+   */
   readonly answersSecret?: boolean;
-  /** An API key can't call the operation, and the database must confirm that the session is still active. */
+  /** True for operations that an API key can't call. The database must confirm that the session is still active. */
   readonly needsSession?: boolean;
   /** True for operations that need the database to confirm that the API key or the session is still active. */
   readonly asksDatabase?: boolean;
   /** True if null clears a field, which makes it different from omitting the field. */
   readonly nullClears?: boolean;
-  /** Loads data that the operation needs and that takes long the first time. Called before a transaction begins. */
+  /**
+   * Loads data that the operation needs and that takes long to load the first time. Called before a transaction begins.
+   */
   load?(input: Input): Promise<void>;
   /**
    * Slow work such as hashing, done before a transaction begins. In a dry run, the operation must be the request's only
    * mutation, because another mutation's transaction would be open.
    */
   prepare?(call: C, input: Input): Promise<Preparation>;
-  // Methods, so that operations with different viewers fit in one list.
+  // `load`, `prepare`, and `run` are declared as methods, so operations with different viewers fit in one list.
   run(call: C, input: Input, preparation: Preparation): Promise<Output>;
 }
 
-/** All other operations only read, or are called without a session and have their own rate limits. */
+/**
+ * True for operations that consume the `write` budget. All other operations only read, or are called without a session
+ * and have their own rate limits.
+ */
 export function isWrite({ budget }: Pick<Operation<unknown, unknown>, 'budget'>): boolean {
   return budget === 'write';
 }
@@ -69,7 +77,10 @@ export function isRepeatable(operation: Operation<unknown, unknown>): boolean {
   return isWrite(operation) && !operation.ignoresKeyAndDryRun && !operation.answersSecret;
 }
 
-/** A function is called after authentication and the rate limit, so a malformed input is refused only then. */
+/**
+ * If the source is a function, it's called after authentication and the rate limit, so a malformed input is refused
+ * only then.
+ */
 export type InputSource = object | (() => Promise<object>);
 
 const NO_PARTS = {};
@@ -145,7 +156,10 @@ function assertSession({ hasApiKey }: Pick<Caller, 'hasApiKey'>): void {
   if (hasApiKey) throw refuse('FORBIDDEN', { message: NOT_BY_KEY });
 }
 
-/** Refuses a caller without an active session. For operations that need a session only for some of their inputs. */
+/**
+ * Refuses a caller without an active session. Operations call this if they need a session only for some of their
+ * inputs.
+ */
 export async function requireSession(caller: Pick<Caller, 'hasApiKey' | 'viewer'>): Promise<void> {
   assertSession(caller);
   await caller.viewer({ byDatabase: true });
@@ -196,7 +210,7 @@ async function runOnce<Input, Output>(
   idempotency: IdempotentCall,
 ): Promise<Output> {
   const { storedAnswers } = caller.services;
-  // A retry may select other fields, so the stored result has no included parts.
+  // The stored result has no included parts, because a retry may select other fields.
   const context = { viewer, caller, include: NO_PARTS };
   const prepare = async (): Promise<unknown> => operation.prepare?.(callOn(caller.db, context), input);
   const { earlier, preparation } = operation.prepare

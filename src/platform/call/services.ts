@@ -1,4 +1,4 @@
-/** What the frame needs from a market: its services and its kind of viewer. */
+/** The parts of a market that the code for calls needs: its services and its kind of viewer. */
 import type { Logger } from 'pino';
 import type { Db, Database } from '../db/database.js';
 import type { UnauthenticatedReason } from '../errors.js';
@@ -19,11 +19,14 @@ export interface FrameViewer {
 /** The part of a viewer that an access token names. */
 type BearerOf<V extends FrameViewer> = Pick<V, 'userId' | 'sessionId' | 'role'>;
 
-/** Why there is no viewer. Has a message if the usual message, which is about a session, doesn't fit. */
+/** Why there is no viewer. Has a message of its own if the usual message, which is about a session, doesn't fit. */
 export interface NoViewer {
   readonly reason: UnauthenticatedReason;
   readonly message?: string;
-  /** For the log only. If two instances' clocks differ, an operator must know, but a client doesn't need to. */
+  /**
+   * This reason appears only in the log. If two instances' clocks differ, an operator must know, but a client doesn't
+   * need to.
+   */
   readonly loggedAs?: 'issued_in_future';
 }
 
@@ -44,7 +47,7 @@ export interface CallerIdentity<V> {
 export type GivenCredentials<V extends FrameViewer> = Exclude<Credentials<V>, { readonly kind: 'none' }>;
 
 export interface Viewers<V extends FrameViewer> {
-  /** Looks only in memory. Returns undefined if the database must be queried. */
+  /** Looks for the viewer only in memory. Returns undefined if the database must be queried. */
   inMemory(credentials: GivenCredentials<V>): V | undefined;
   find(credentials: GivenCredentials<V>, db: Db): Promise<CallerIdentity<V> | NoViewer>;
   /** The viewer of a session that was active at its last lookup. */
@@ -59,9 +62,12 @@ export interface FrameServices<V extends FrameViewer = FrameViewer> {
   readonly accessTokens: Pick<AccessTokens<BearerOf<V>>, 'verify'>;
   readonly viewers: Viewers<V>;
   readonly rateLimits: RateLimits;
-  /** The rate limit with this name. The frame itself consumes `read`, `invalidToken`, and `expiredToken`. */
+  /** The rate limit with this name. The code for calls consumes `read`, `invalidToken`, and `expiredToken` itself. */
   budget(name: string): RateBudget;
-  /** The first uses the current secret. If JWT_PREVIOUS_SECRET is set, the second HMAC uses that secret. */
+  /**
+   * The text's HMACs. The first one uses the current secret. If JWT_PREVIOUS_SECRET is set, a second one uses that
+   * secret.
+   */
   hmacs(text: string): readonly string[];
   readonly storedAnswers: StoredAnswers;
   readonly recordedEffects: RecordedEffects;

@@ -9,13 +9,13 @@ export function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output
   return parsed.data;
 }
 
-/** Refuses an input for the problems that the API has found and those that the schema finds. */
+/** Creates a refusal that lists the problems that the API has found and those that the schema finds. */
 export function invalidInput(schema: z.ZodType, input: unknown, found: ReadonlyMap<string, string>): Refusal {
   const parsed = schema.safeParse(input, IN_OUR_WORDS);
   return invalid(new Map([...problemsOf(schema, parsed.error?.issues ?? []), ...found]));
 }
 
-/** A refusal of one field, for rules that a schema can't express. */
+/** Creates a refusal about one field, for rules that a schema can't express. */
 export function invalidField(field: string, problem: string): Refusal {
   return refuse('VALIDATION_FAILED', { fields: { [field]: problem } });
 }

@@ -18,9 +18,9 @@ export interface DatabaseProblem {
 export interface DatabaseWatch {
   readonly probe: Database;
   readonly problem: DatabaseProblem | undefined;
-  /** Polls now. Resolves within `answerWithinMs`, whatever the database does. */
+  /** Polls now. Resolves within `answerWithinMs`, no matter what the database does. */
   poll(): Promise<void>;
-  /** Called when a call fails in a way that may point to a problem. Polls immediately. */
+  /** Called when a call fails in a way that may point to a problem with the database. Polls immediately. */
   suspect(): void;
   /** Called when a statement on any other connection gets a response. */
   noteAnswer(): void;

@@ -61,7 +61,7 @@ export interface DatabaseQuotas {
 const DEFAULT_QUOTAS: DatabaseQuotas = { limits: QUOTAS, events: NO_EVENTS };
 
 export interface TransactionWatch {
-  /** Called when a call asks the pool for a connection. If this function throws, the call fails. */
+  /** Called when a call requests a connection from the pool. If this function throws, the call fails. */
   asking(): void;
   /** Runs the work of a transaction. */
   holding<T>(work: () => Promise<T>): Promise<T>;
@@ -82,7 +82,7 @@ export interface DatabaseHooks {
    * statements would otherwise wait until the outage ends. The next call opens new connections.
    */
   onOpen?: (reconnect: () => Promise<void>) => void;
-  /** Refusals then name this problem instead of saying that the server is over capacity. */
+  /** If there is a problem, refusals name it instead of saying that the server is over capacity. */
   problem?: () => 'database_away' | 'database_read_only' | undefined;
 }
 
@@ -142,10 +142,13 @@ export function connect(
     }
   }
 
-  /** When a call last got a response, or when the first of the running ones started. */
+  /** The time of the last response to a call, or the time when the first of the running calls started. */
   let answeredAtMs = 0;
 
-  /** Retries a transaction that failed, because it has had no effect. A single statement is a transaction too. */
+  /**
+   * Retries a failed transaction, which is safe because the failed one had no effect. A single statement is a
+   * transaction too.
+   */
   async function persistently<T>(client: Client, work: () => Promise<T>, kind?: Work): Promise<T> {
     hooks.watch?.asking();
     for (let attempt = 1; ; attempt += 1) {
@@ -212,8 +215,8 @@ async function measure<T>(
 }
 
 /**
- * The delay before a lost connection reconnects. The driver's own delays grow to 20 seconds with the failures of all
- * connections together, and would outlast the outage. An attempt is cheap, and it's only made when a query is waiting.
+ * The delay before a lost connection reconnects. The driver's own delays grow up to 20 seconds with the failures of all
+ * connections, and would outlast the outage. An attempt is cheap, and it's only made when a query is waiting.
  */
 const reconnectAfterSeconds = () => 0.05 + Math.random() * 0.1;
 

@@ -58,8 +58,8 @@ export async function migrate(connection: Connection, settings: MigrationSetting
 
 /**
  * The transaction holds the lock, because behind a pooler a session lock would outlive this server. A concurrent index
- * build waits for every open snapshot, so this statement has no parameters: a single message leaves no snapshot open. A
- * waiting instance asks in a new transaction each time.
+ * build waits for every open snapshot. This statement has no parameters, because a statement sent as a single message
+ * leaves no snapshot open. A waiting instance tries again in a new transaction each time.
  */
 async function isLocked(sql: TransactionSql): Promise<boolean> {
   const [lock] = await sql.unsafe<{ isMine: boolean }[]>(
@@ -101,7 +101,10 @@ export async function runPending(sql: Sql, settings: MigrationSettings = {}): Pr
 
 const NO_LOCK = new Set(['55P03', '40P01']);
 
-/** Every call that needs the table queues behind a waiting statement. So it waits only briefly and is retried. */
+/**
+ * Every call that needs the table queues behind a waiting migration. Therefore, a migration waits only briefly and is
+ * then retried.
+ */
 async function runPersistently(sql: Sql, migration: Migration, settings: MigrationSettings): Promise<void> {
   const { signal, onRetry, times = MIGRATIONS } = settings;
   const until = performance.now() + times.retryForMs;
@@ -132,7 +135,7 @@ async function runInside(sql: Sql, migration: Migration, lockTimeoutMs: number):
   });
 }
 
-/** It must be safe to run each statement again: if one fails, the effects of the earlier ones remain. */
+/** Each statement must be safe to run again: if one fails, the effects of the earlier ones remain. */
 async function runOutside(sql: Sql, migration: Migration): Promise<void> {
   for (const statement of migration.sql) await sql.unsafe(statement);
   await record(sql, migration);

@@ -8,7 +8,7 @@ import type { Row } from 'postgres';
 import { DATABASE_DEFAULTS, directly, openPool, type Connection } from './database.js';
 
 export interface PoolerNotices {
-  /** Whether the configuration turns prepared statements on or off. Undefined if it does neither. */
+  /** True or false if the configuration turns prepared statements on or off, and otherwise undefined. */
   readonly preparedStatements: boolean | undefined;
   onUnknownStatements(): void;
 }
@@ -39,7 +39,10 @@ export async function checkConnection(
   return { ...connection, preparedStatements: preparedStatements ?? (!pooled.isPooled || pooled.rewritesStatements) };
 }
 
-/** With default settings, PgBouncer rejects a client's timeouts. */
+/**
+ * With default settings, PgBouncer rejects a connection that sets timeouts, so that error also means that there is a
+ * pooler.
+ */
 function isPooled(connection: Connection): Promise<boolean> {
   return lookAt(connection).then(
     (poll) => poll.isPooled,

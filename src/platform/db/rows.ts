@@ -6,7 +6,7 @@ export type Field = PgColumn | SQL | SQL.Aliased;
 
 export type RowShape = Readonly<Record<string, Field>>;
 
-/** What a statement returns, in column order: values and objects of values. */
+/** The results of a statement, in column order: values and objects of values. */
 export type Fields = Readonly<Record<string, Field | RowShape>>;
 
 /** A named expression whose values are converted. The decoders of `mapWith` are private to Drizzle. */
@@ -53,7 +53,7 @@ interface Cell {
   readonly decode: Decode | undefined;
 }
 
-/** Adjacent cells of a row. These cells belong to the row itself or to an object in it. */
+/** Adjacent cells of a row. They belong to the row itself or to an object in it. */
 interface Group {
   readonly name: string | undefined;
   /** The index of the group's first value in the row. */
@@ -147,7 +147,7 @@ function decoderOf(field: Field): Decode | undefined {
   return decode === Column.prototype.mapFromDriverValue ? undefined : (value) => decode.call(field, value);
 }
 
-/** A nested row as an array of its values without names, the cheapest form for the database and the reader. */
+/** A nested row as an array of its values without names, which is the cheapest form for the database and the reader. */
 export function asJson(shape: RowShape): SQL {
   const values = Object.values(shape).map((field) => sql`${is(field, SQL.Aliased) ? field.sql : field}`);
   return sql`json_build_array(${sql.join(values, sql`, `)})`;
@@ -159,7 +159,10 @@ export function jsonReader<Read>(shape: RowShape): (values: readonly unknown[]) 
   return (values) => read(values) as Read;
 }
 
-/** The decoder for a value in JSON. JSON has arrays. Every other value has the same form as from the driver. */
+/**
+ * The decoder for a value in JSON. In JSON, an array is already an array. Every other value has the same form as from
+ * the driver.
+ */
 function ofJson(decode: Decode | undefined): Decode | undefined {
   return decode && ((value) => (Array.isArray(value) ? value : decode(value)));
 }

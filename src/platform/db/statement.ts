@@ -25,7 +25,7 @@ export function selectFrom(table: PgTable, fields: Fields, condition: SQL | unde
 
 export type FieldsOf<V, F extends Fields> = F | (($: Placeholders<V>) => F);
 
-/** Creates the query whose columns are these fields, with one of Drizzle's builders or as one SQL text. */
+/** Builds the query whose columns are these fields, with one of Drizzle's builders or as one SQL text. */
 type Build<V, F> = ($: Placeholders<V>, fields: F) => SQLWrapper;
 
 /**
@@ -45,7 +45,7 @@ export function statement<V extends object, F extends Fields>(
   };
 }
 
-/** Returns the rows as one JSON text, together with a number. Both may select from `gathered`, if it is given. */
+/** Returns the rows as one JSON text, together with a number. If `gathered` is given, both may select from it. */
 export function countedStatement<V extends object, F extends Fields>(
   name: string,
   fields: FieldsOf<V, F>,
@@ -60,7 +60,10 @@ export function countedStatement<V extends object, F extends Fields>(
   };
 }
 
-/** What a statement returns in addition to its rows, and the subquery that both may read. */
+/**
+ * The number that a statement returns in addition to its rows, and the subquery that the rows and the number may both
+ * read.
+ */
 interface Additions<V> {
   readonly count?: ($: Placeholders<V>) => SQL;
   readonly gatherRows?: (($: Placeholders<V>) => SQL) | undefined;
@@ -170,7 +173,9 @@ export function cachedByKey<Result extends object>(max = VARIANTS_MAX): (key: st
   };
 }
 
-/** Passes a list of strings as one parameter, for `= any(…::text[])`. The driver can't determine the list's type. */
+/**
+ * Passes a list of strings as one parameter, for `= any(…::text[])`. The driver itself can't determine the list's type.
+ */
 export function asArray(values: readonly string[]): string {
   return `{${values.map((value) => JSON.stringify(value)).join(',')}}`;
 }

@@ -19,13 +19,13 @@ export function named(name: string, text: string): NamedStatement {
 
 export interface Db {
   send(statement: NamedStatement, params: ParameterOrJSON<never>[]): Promise<unknown[][]>;
-  /** Runs `work` in a transaction, or in a savepoint inside a transaction. */
+  /** Runs `work` in a transaction. Inside a transaction, runs it in a savepoint. */
   inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** The same database for long statements. Only a few long statements run at the same time. */
   forLong?(): Db;
   /** True for a transaction, in which one failed statement makes the later ones fail too. */
   readonly isTransaction: boolean;
-  /** Does this work after the commit, before the caller continues. Outside a transaction, does it immediately. */
+  /** Runs `work` after the commit, before the caller continues. Outside a transaction, runs it immediately. */
   afterCommit(work: () => void): void;
 }
 

@@ -23,7 +23,8 @@ export function findPrograms(folder: string, cluster: string) {
   function start(program: Program, args: readonly string[]): ChildProcessWithoutNullStreams {
     const [command = '', ...words] = [...prefix, join(bin, program), ...args];
     const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
-    // Starts a separate session. Ctrl-C must reach only the server, which stops Postgres after its last query.
+    // The program runs in a separate session. Ctrl-C must reach only the server, which stops Postgres after its last
+    // query.
     const child = spawn(command, words, { ...(prefix.length ? {} : account), cwd: '/', detached: true, env });
     child.stdin.on('error', () => {});
     endWithThisProcess(child);
@@ -59,7 +60,7 @@ function findBin(): string {
 
 type Account = Readonly<{ uid: number; gid: number }>;
 
-/** The user to run Postgres as. Undefined for this process's own user. */
+/** The user to run Postgres as. Undefined if Postgres can run as this process's own user. */
 function chooseAccount(cluster: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const owner = statSync(cluster, { throwIfNoEntry: false });
@@ -89,7 +90,7 @@ function enter({ uid, gid }: Account, folders: string[]): string[] {
 function endWithThisProcess(child: ChildProcess): void {
   const words = ['-c', 'read _ || kill -INT "$1"', 'sh', String(child.pid)];
   const shell = spawn('/bin/sh', words, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
-  // Without a shell, the server still works. The next start stops what this one leaves behind.
+  // The server also works without the shell. The next start then stops what this server leaves behind.
   shell.on('error', () => {});
   shell.stdin.on('error', () => {});
   child.once('close', () => shell.stdin.end('\n'));

@@ -48,7 +48,9 @@ export async function runPostgres(options: PostgresOptions): Promise<() => Promi
 
 const ATTEMPTS = 20;
 
-/** Postgres's own lock decides whether it may run. Clears any parts of the lock that a killed server left behind. */
+/**
+ * Postgres's own lock decides whether Postgres may run. Clears any parts of the lock that a killed server left behind.
+ */
 export async function startPostgres(options: PostgresOptions): ReturnType<typeof launch> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -88,8 +90,8 @@ async function launch({ programs, cluster, settings, onMessage }: PostgresOption
 }
 
 /**
- * Names the server's process, in a setting that Postgres ignores. If that process isn't Postgres's parent, Postgres has
- * outlived its server.
+ * This setting names the server's process, and Postgres ignores it. If that process isn't Postgres's parent, Postgres
+ * has outlived its server.
  */
 export const SERVER_SETTING = 'marketplace.server';
 
@@ -105,7 +107,7 @@ export function runningPostmaster(cluster: string) {
     const server = command.includes(`${SERVER_SETTING}=${parent} `) ? parent : undefined;
     return { server, socketFolder: lines[4] ?? '', isReady: lines[7]?.trim() === 'ready' };
   } catch {
-    return undefined; // No such file or process.
+    return undefined; // There is no such file or process.
   }
 }
 

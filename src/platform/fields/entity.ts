@@ -4,24 +4,27 @@
  */
 import { z } from 'zod';
 
-/** Who can read a field that not everyone who sees the row can read. */
+/** Who can read a field that isn't visible to everyone who sees the row. */
 export interface Readers {
   /** A viewer with one of these relations to the row reads the field's value. All others read null. */
   readonly relations: readonly string[];
-  /** The same relations in words, to follow "null for everyone except". */
+  /** The same relations in words, which complete the sentence “Null for everyone except …” */
   readonly words: string;
 }
 
 export interface Field {
   /** The stored value. An input also checks the value with this type if people write the field. */
   readonly type: z.ZodType;
-  /** A sentence about the field. The field's readers are added to it. */
+  /** The description of the field. A sentence about the field's readers is added to it. */
   readonly description: string;
-  /** The value in REST's documentation. Identifiers, timestamps, and parts have their own examples. */
+  /** The example value in REST's documentation. Identifiers, timestamps, and parts have their own examples. */
   readonly example?: unknown;
   /** The field's readers. If this is omitted, everyone who sees the row reads it. */
   readonly readBy?: Readers;
-  /** True if people write and edit the field, 'at sign-up' if they can't edit it later. The service sets all others. */
+  /**
+   * True if people write and edit the field. 'at sign-up' if people write the field at signup but can't edit it later.
+   * The service sets all other fields.
+   */
   readonly written?: true | 'at sign-up';
   /** The description in inputs, if it differs. */
   readonly inputDescription?: string;
@@ -105,7 +108,7 @@ export function settledFields<E extends Entity>({
   >[];
 }
 
-/** Describes what the field means and who reads null instead of its value. */
+/** Says what the field means and who reads null instead of its value. */
 export function descriptionOf({ description, readBy }: Field): string {
   const isNull = description.includes(' Null ') ? 'Also null' : 'Null';
   return readBy ? `${description} ${isNull} for everyone except ${readBy.words}.` : description;

@@ -16,7 +16,10 @@ export function changedReadOnly(names: readonly string[], input: object, row: ob
   return names.filter((name) => isSent(name) && !isSame(newValues.get(name), storedValues.get(name)));
 }
 
-/** Clients write the same point in time in several ways. All else is compared as JSON, with fields in any order. */
+/**
+ * Clients can write the same point in time in several ways. Everything else is compared as JSON, with fields in any
+ * order.
+ */
 function isSame(newValue: unknown, storedValue: unknown): boolean {
   if (!(storedValue instanceof Date)) return inJson(newValue) === inJson(storedValue);
   return (
@@ -26,7 +29,7 @@ function isSame(newValue: unknown, storedValue: unknown): boolean {
 
 function inJson(value: unknown): string {
   return JSON.stringify(value ?? null, (_name, part: unknown) => {
-    // A number too large to read would be written as null.
+    // A number that is too large for JSON.parse would otherwise be written as null.
     if (typeof part === 'number' && !Number.isFinite(part)) return { tooLarge: true };
     return isObject(part) ? inOrder(part) : part;
   });

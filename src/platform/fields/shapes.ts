@@ -11,7 +11,9 @@ export function optionalText(max: number) {
 const FIRST_MOMENT = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Postgres has no year 0 and writes five-digit years differently. A string that isn't a time gets another message. */
+/**
+ * Postgres has no year 0 and writes five-digit years differently. A string that isn't a time gets a different message.
+ */
 const isOutOfRange = (timestamp: number) => timestamp < FIRST_MOMENT || timestamp > LAST_MOMENT;
 
 export const timestampInBody = z.iso

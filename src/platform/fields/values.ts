@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { FIELD_TEXT } from '../caller-limits.js';
 import { hasPrefix, type PrefixedId } from '../ids.js';
 
-/** The metadata that we attach to Zod schemas, besides the description. JSON Schema omits it. */
+/**
+ * The metadata that we attach to Zod schemas, besides the description. `platform/openapi/json-schema.ts` leaves out the
+ * keys that OpenAPI doesn't have.
+ */
 declare module 'zod' {
   interface GlobalMeta {
     /** The length of a string, in characters. */
@@ -16,9 +19,9 @@ declare module 'zod' {
     day?: boolean;
     /** A timestamp, as a string. */
     moment?: boolean;
-    /** For an object without a known shape: the total length of its strings. */
+    /** The total length of the strings in an object without a known shape. */
     charactersMax?: number;
-    /** For an input that writes an entity: the fields that only the service sets. */
+    /** The fields that only the service sets, for an input that writes an entity. */
     setByService?: readonly string[];
     /** The minimum in responses, if a custom check sets the input's minimum. */
     answerMinimum?: number;
@@ -35,7 +38,7 @@ const NOT_IN_ONE_LINE = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 /** True for text of several lines. Shorter strings are names or other single lines. */
 const isProse = (max: number) => max >= FIELD_TEXT.note;
 
-/** Trimmed text of at most `max` characters, counted as a reader counts them. */
+/** Trimmed text of at most `max` characters, counted as Unicode code points. */
 export function text(max: number) {
   return untrimmedText(max, z.string().trim());
 }
@@ -94,8 +97,8 @@ export function prefixedId<P extends string>(prefix: P, kind: string) {
 }
 
 /**
- * An identifier in a path. A malformed one becomes the empty identifier. No row has that, so the response is NOT_FOUND
- * instead of a validation error.
+ * An identifier in a path. A malformed one becomes the empty identifier. No row has the empty identifier, so the
+ * response is NOT_FOUND instead of a validation error.
  */
 export function prefixedIdInPath<P extends string>(prefix: P, kind: string) {
   return z
@@ -106,7 +109,7 @@ export function prefixedIdInPath<P extends string>(prefix: P, kind: string) {
 
 export const MONEY_MAX = 9_999_999_999.99;
 
-/** Whole cents, exactly: a third decimal is rejected instead of rounded. */
+/** An amount in exact cents. A third decimal is rejected instead of rounded. */
 function cents(least: z.ZodNumber) {
   return least
     .max(MONEY_MAX)
@@ -180,7 +183,10 @@ export function isRealDate(text: string): boolean {
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
 }
 
-/** Negative if the second date is earlier. Both dates must exist. Days in UTC have no daylight saving time. */
+/**
+ * The number of days between two dates. Negative if the second date is earlier. Both dates must exist. Days in UTC have
+ * no daylight saving time.
+ */
 export function daysBetween(from: string, to: string): number {
   return (midnightUtc(to) - midnightUtc(from)) / MILLISECONDS_PER_DAY;
 }

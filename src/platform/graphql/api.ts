@@ -54,7 +54,7 @@ export interface GraphqlApi {
   stop(): Promise<void>;
 }
 
-/** What streams need from the server. */
+/** The server's settings that streams use. */
 export type StreamSettings = Pick<ServerSentEventsOptions, 'timeouts' | 'unread'>;
 
 export async function openGraphqlApi(
@@ -157,7 +157,7 @@ export async function openGraphqlApi(
   ): Promise<HttpAnswer> {
     const directAnswer = mayAnswerDirectly ? await knownDocuments.answer(request, mediaType, context) : undefined;
     if (directAnswer) return directAnswer;
-    await waitForSlot(services.quotas.heavyReads, exchange.client); // Apollo parses and checks the document.
+    await waitForSlot(services.quotas.heavyReads, exchange.client); // Apollo then parses and checks the document.
     const {
       status = 200,
       headers,
@@ -240,7 +240,7 @@ function bodyInAddress(search: string): unknown {
 async function readGraphql(exchange: Exchange): Promise<unknown> {
   const body = await exchange.body(BODY_BYTES_MAX);
   await exchange.turnToParse(body);
-  // Leaves a request without a body to Apollo, whose error says best what is missing: a preflight or a query.
+  // Apollo handles a request without a body, because its error best says what is missing: a preflight or a query.
   if (body.length === 0) return undefined;
   const json = parseJson(body, exchange.header('content-type'));
   if (Array.isArray(json))
@@ -275,7 +275,7 @@ function wantsPage(exchange: Exchange): boolean {
 
 /**
  * Apollo rejects a GET that a browser would send for any page without a preflight. This API uses no cookies, and urql
- * sends hashes in such a GET, so a GET that names its document by hash is allowed.
+ * sends hashes in a GET like that. Therefore, a GET that names its document by hash is allowed.
  */
 function headersOf(exchange: Exchange, mediaType: string, isNamed: boolean): HeaderMap {
   const headers = new HeaderMap();

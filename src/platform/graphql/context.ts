@@ -21,7 +21,10 @@ export interface Context {
   readonly wantsDryRun: boolean;
   /** A subscription's stream while it is being opened. */
   readonly opening: Opening | undefined;
-  /** If `known-documents.ts` has checked a request and leaves it to Apollo, the checks don't run again. */
+  /**
+   * The result of the checks, if `known-documents.ts` has checked the request and leaves it to Apollo. The checks then
+   * don't run again.
+   */
   limitCheck: LimitCheck | undefined;
 }
 

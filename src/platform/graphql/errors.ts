@@ -51,7 +51,10 @@ function reasonIn(error: unknown): string | undefined {
   return error instanceof GraphQLError ? error.originalError?.message : undefined;
 }
 
-/** Errors for which Apollo sets a status but no code: a mutation sent by GET, and a GET with another Content-Type. */
+/**
+ * Returns the code for errors to which Apollo gives a status but no code: a mutation sent by GET, and a GET with
+ * another Content-Type.
+ */
 function codeOfStatus(error: unknown): PlatformCode | undefined {
   const http: unknown = error instanceof GraphQLError ? error.extensions.http : undefined;
   const status = typeof http === 'object' && http !== null && 'status' in http ? http.status : undefined;
@@ -60,7 +63,10 @@ function codeOfStatus(error: unknown): PlatformCode | undefined {
   );
 }
 
-/** This includes literal arguments, which graphql-js coerces only during execution. */
+/**
+ * True for an error about the value of an argument or a variable. This includes literal arguments, which graphql-js
+ * coerces only during execution.
+ */
 function isAboutValues(error: GraphQLError): boolean {
   return /^(Argument |Variable |Too many errors processing variables)/.test(error.message);
 }
@@ -88,9 +94,9 @@ export function retryAfterIfOverloaded({ data, errors = [] }: Result): number | 
 }
 
 /**
- * Removes the values that GraphQL quotes in its own errors. Otherwise, the response to a login without one of its
- * fields would contain the password, and many clients log responses. `reason` says why a variable's value was
- * rejected. GraphQL appends it to the value.
+ * Removes the values that GraphQL quotes in its own errors. Otherwise, if a login lacked a field, the response would
+ * contain the password, and many clients log responses. `reason` says why a variable's value was rejected. GraphQL
+ * appends it to the value.
  */
 export function withoutValues(message: string, reason = ''): string {
   if (message.startsWith('Maximum call stack')) return 'The query is nested too deeply.';

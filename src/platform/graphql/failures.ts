@@ -1,6 +1,7 @@
 /**
  * Limits the errors in a response to 50, and counts the others in `extensions.errorsLeftOut`. Locating an error is
- * slow, because lines are counted for each of its selections. So errors beyond the limit aren't even created.
+ * slow, because GraphQL counts the lines for each of the error's selections. Therefore, errors beyond the limit aren't
+ * even created.
  */
 import {
   GraphQLError,
@@ -48,9 +49,9 @@ interface WithFailures {
 type Resolve<Context> = GraphQLFieldResolver<unknown, Context, Record<string, unknown>>;
 
 /**
- * Locates resolvers' failures. graphql-js would locate every failure of a request, however many there are, but it skips
- * those that already have a path. A synchronous failure becomes a rejected promise. If a list entry throws, graphql-js
- * drops the promises of the entries before it, and the rejection of a dropped promise ends the process.
+ * Locates resolvers' failures. graphql-js would locate every failure of a request, no matter how many there are, but it
+ * skips failures that already have a path. A synchronous failure becomes a rejected promise. If a list entry throws,
+ * graphql-js drops the promises of the entries before it, and the rejection of a dropped promise ends the process.
  */
 export function locateFailures<Context extends WithFailures>(resolve: Resolve<Context>): Resolve<Context> {
   return (source, args, context, info) => {

@@ -1,4 +1,7 @@
-/** The API's steps around every operation. Apollo calls them as a plugin, and `known-documents.ts` directly. */
+/**
+ * The steps that the API adds around every operation. Apollo calls them as a plugin, and `known-documents.ts` calls
+ * them directly.
+ */
 import type { ApolloServerPlugin } from '@apollo/server';
 import { GraphQLError, type DocumentNode, type GraphQLFormattedError, type OperationDefinitionNode } from 'graphql';
 import type { CallerRequest } from '../call/caller.js';
@@ -25,7 +28,7 @@ export interface ValidOperation {
   readonly context: Context;
 }
 
-/** A response, as Apollo lets its plugins change it. */
+/** The part of a response that Apollo's plugins can change. */
 export interface Result {
   data?: Record<string, unknown> | null | undefined;
   errors?: readonly GraphQLFormattedError[] | undefined;
@@ -121,12 +124,15 @@ export function asPlugin(
   };
 }
 
-/** Apollo accepts only one error here. The others are added to its response later. */
+/** Apollo accepts only one error here. The other errors are added to its response later. */
 function throwFirst([first]: readonly (GraphQLError | undefined)[]): void {
   if (first) throw first;
 }
 
-/** Refuses combinations of mutations that these headers don't allow. Makes the request a dry run if it asks for one. */
+/**
+ * Refuses combinations of mutations that the headers don't allow. Makes the request a dry run if the headers ask for
+ * one.
+ */
 function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly string[], operations: Operations): void {
   // An idempotency key belongs to a single result.
   if (caller.request.idempotencyKey !== undefined && mutations.length > 1) {

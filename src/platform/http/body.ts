@@ -27,7 +27,7 @@ function copyOf(read: Buffer | null): Buffer {
 
 function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // Copied into one buffer for the same reason as in `copyOf`.
+    // All chunks are copied into one buffer, for the same reason as in `copyOf`.
     let body: Buffer = Buffer.alloc(0);
     let bytes = 0;
     let chunks = 0;
@@ -38,7 +38,7 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
       if (bytes + chunk.length > maxBytes) return reject(tooLarge(maxBytes));
       if (chunks > BODY_CHUNKS.smallMax + bytes / BODY_CHUNKS.bytesMin) {
         request.off('data', onData);
-        request.pause(); // Reading the rest would cost just as much.
+        request.pause(); // Reading the remaining chunks would cost as much as accepting them.
         return reject(tooManyChunks());
       }
       if (bytes + chunk.length > body.length) body = grown(body, bytes + chunk.length, maxBytes);
@@ -123,7 +123,9 @@ export function parseText(text: string, what: 'body' | 'message'): unknown {
   return value;
 }
 
-/** Matched part by part, because a single regular expression would backtrack over thousands of spaces. */
+/**
+ * The media type is matched part by part, because a single regular expression would backtrack over thousands of spaces.
+ */
 export function isJson(contentType = ''): boolean {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim());
   return (
@@ -136,11 +138,14 @@ function tooLarge(maxBytes: number) {
   return refuse('PAYLOAD_TOO_LARGE', { message: `The body must be at most ${maxBytes / 1024} KB.` });
 }
 
-/** Facts that JSON.parse doesn't return. If an object repeats a name, a proxy may have looked at the other value. */
+/**
+ * Facts about JSON text that JSON.parse doesn't return. If an object repeats a name, a proxy may have read the other
+ * value.
+ */
 
 export interface JsonShape {
   readonly depth: number;
-  /** The number of names in the object that has the most. */
+  /** The number of names in the object that has the most names. */
   readonly names: number;
   readonly repeatedName: string | undefined;
 }

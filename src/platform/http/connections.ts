@@ -1,6 +1,6 @@
 /**
- * The minimum limits for a port without a proxy. Behind a proxy, these limits are the proxy's (deploy/haproxy.cfg),
- * which sends each request only after the response to the previous one.
+ * The minimum limits for a port without a proxy. Behind a proxy, the proxy enforces these limits
+ * (`deploy/haproxy.cfg`). It sends each request only after the response to the previous one.
  */
 import { type Server, type ServerResponse, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -19,12 +19,17 @@ export function answersUnderWay(socket: Socket): ReadonlySet<ServerResponse> {
 
 const NONE: ReadonlySet<ServerResponse> = new Set();
 
-/** One read may contain 2,000 tiny requests. `UpgradableRequest` stops reading a connection with too many. */
+/**
+ * A single read may contain 2,000 tiny requests. `UpgradableRequest` stops reading a connection with too many requests.
+ */
 export function hasSentTooManyAhead(socket: Socket): boolean {
   return answersUnderWay(socket).size > REQUESTS_AHEAD_MAX;
 }
 
-/** When a connection closes, Node closes the response that it was sending, but doesn't notify those queued after it. */
+/**
+ * When a connection closes, Node closes the response that it was sending, but doesn't notify the responses queued
+ * behind it.
+ */
 function closeQueued(socket: Socket): void {
   for (const response of answersUnderWay(socket)) {
     response.destroy();
@@ -81,14 +86,17 @@ export function boundConnections(
 }
 
 /**
- * Decides which requests become WebSockets: those to `/graphql` that ask for one. Any other Upgrade header is ignored,
- * as HTTP allows (RFC 9110, 7.8). HTTP/2 clients ask for `h2c` in their first request, even in one with a body.
+ * Decides which requests become WebSockets: requests to `/graphql` that ask for one. Any other Upgrade header is
+ * ignored, as HTTP allows (RFC 9110, 7.8). HTTP/2 clients ask for `h2c` in their first request, even in a request with
+ * a body.
  */
 const WEB_SOCKET_PATH = /^(?:https?:\/\/[^/?]*)?\/graphql(?:\?|$)/i;
 
 /** Holds the value that Node has set for `upgrade`. The value counts only for a WebSocket request. */
 const WANTS_UPGRADE = Symbol('wants an upgrade');
-/** Marks a request above the limit. Decided when the head is parsed, because responses start and finish later. */
+/**
+ * Marks a request above the limit. This is decided when the head is parsed, because responses start and finish later.
+ */
 const IS_ONE_TOO_MANY = Symbol('is one too many');
 
 /**
@@ -101,7 +109,7 @@ export class UpgradableRequest extends IncomingMessage {
   private [IS_ONE_TOO_MANY]: boolean | undefined;
 
   get upgrade(): boolean {
-    // Node then stops parsing what it has read, and `upgrade` in server.ts closes the connection.
+    // Node then stops parsing the data that it has read, and `upgrade` in server.ts closes the connection.
     if (this[IS_ONE_TOO_MANY] === true) return true;
     if (this[WANTS_UPGRADE] !== true) return false;
     return this.method === 'CONNECT' || isForWebSocket(this);

@@ -11,7 +11,7 @@ import { DRAINING, type Timeouts } from '../service-limits.js';
 
 export interface DrainingOptions {
   readonly server: Server;
-  /** Ends the streams, which don't end on their own. */
+  /** Ends the streams, which would otherwise stay open. */
   readonly endStreams: () => void;
   /** Refuses the calls that would have to wait longer than the remaining time. */
   readonly refuseWaiting: () => void;
@@ -50,7 +50,8 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>, lameDuckM
     async drain(parts) {
       isStopping = true;
       await sleep(lameDuckMs);
-      // This comes first, while clients keep their connections. Once draining starts, each call needs a new connection.
+      // This comes first, while clients keep their connections. Once draining starts, every call needs a new
+      // connection.
       await acceptQueued(parts.server);
       isDraining = true;
       parts.refuseWaiting();

@@ -22,17 +22,20 @@ export class Exchange {
   readonly search: string;
   readonly client: Client;
   readonly record = new RequestRecord();
-  /** The request's subject for logs and metrics: the route's pattern, never the path with its IDs. */
+  /** The name of the request's route in logs and metrics. It's the route's pattern, never the path with its IDs. */
   route = 'unmatched';
   /** The rate-limit budgets that the request consumed. */
   taken: Iterable<readonly [name: string, taken: RateLimitResult]> = [];
-  /** When the response became a stream. Its duration then doesn't measure how fast the server responds. */
+  /**
+   * The time at which the response became a stream. The duration of a stream doesn't measure how fast the server
+   * responds.
+   */
   streamBeganMs: number | undefined;
 
   constructor(
     readonly request: IncomingMessage,
     readonly response: ServerResponse,
-    /** The caller's address, as far as proxies are trusted. */
+    /** The caller's address, taken from the trusted proxies if there are any. */
     readonly address: string,
     private readonly draining: Pick<Draining, 'isDraining'>,
     private readonly quotas: Pick<Quotas, 'heavyReads'>,
@@ -59,7 +62,10 @@ export class Exchange {
     return tags.includes(tag) || tags.includes('*');
   }
 
-  /** True if somebody opens this path in a browser. Java's own client also accepts text/html, along with images. */
+  /**
+   * True if somebody opens this path in a browser. Java's built-in client also accepts text/html, but along with
+   * images.
+   */
   get wantsPage(): boolean {
     const accept = this.header('accept') ?? '';
     return (
@@ -120,7 +126,7 @@ export class Exchange {
 }
 
 /**
- * The client as a class. A function stored in a property here would live in old space and keep the whole request alive
+ * The client is a class. A function stored in a property here would live in old space and keep the whole request alive
  * until old space is collected.
  */
 class Requester implements Client {

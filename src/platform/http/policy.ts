@@ -1,4 +1,4 @@
-/** Headers for browsers: who may call from another origin, and what one of our pages may do. */
+/** Headers for browsers: who may call this server from another origin, and what this server's pages may do. */
 import type { Exchange } from './exchange.js';
 
 /** Every response header that browsers don't show to pages by default. */
@@ -17,7 +17,10 @@ const EXPOSED = [
   'Dry-Run-Effects',
 ].join(', ');
 
-/** In addition to those that browsers may always send. The second half are tracing headers. */
+/**
+ * The request headers that pages may send, in addition to the headers that browsers always allow. The second half of
+ * the list is for tracing.
+ */
 const ACCEPTED: readonly string[] = [
   'Authorization',
   'Content-Type',

@@ -10,7 +10,7 @@ interface Unread {
 }
 
 export interface UnreadAnswers {
-  /** Follows a response that is written to its connection. The operating system takes most responses immediately. */
+  /** Tracks a response while its connection sends it. The operating system takes most responses immediately. */
   follow(response: ServerResponse, client: Client, onCut: () => void): void;
   /**
    * Counts a part of a stream until it's released. The stream is cut off if the caller's quota of unread bytes is used

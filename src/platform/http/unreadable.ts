@@ -13,7 +13,8 @@ export function answerUnreadable(
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const underWay = [...answersUnderWay(socket)];
     const last = underWay.at(-1);
-    // If bad input follows a complete request, that request still gets its response, the last one on this connection.
+    // If bad input comes after a complete request, that request still gets its response, which is the last one on this
+    // connection.
     if (last?.req.complete && !last.headersSent) return void last.setHeader('Connection', 'close');
     // A refusal written in the middle of a response, or before another one, would be read as part of it.
     if (!socket.writable || underWay.length > 1 || last?.headersSent) return void socket.destroy();

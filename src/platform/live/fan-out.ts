@@ -23,7 +23,10 @@ export interface Subscriber<Entry> {
   readonly readerId: string | null;
   /** Receives the entries of a batch that have the stream's key, in order. */
   onBatch(entries: readonly Entry[]): void;
-  /** Called if the stream joined while a batch without it was being read. The stream must then read on its own. */
+  /**
+   * Called if the stream joined after the reading of a batch began, so the batch doesn't cover it. The stream must then
+   * read those events itself.
+   */
   onGap(): void;
   end(): void;
 }

@@ -1,8 +1,8 @@
 /**
  * Delivers events as they happen. After a commit, any instance may assign positions to the new events, and the first
- * one to try does. Every instance is notified over one listening connection. Each instance also polls once a second, or
- * more often while that connection is silent. The instance then reads new events once for all of its streams
- * (`fan-out.ts`) and gives each stream what its reader may see (`streams.ts`).
+ * instance that tries assigns them. Every instance is notified over one listening connection. Each instance also polls
+ * once a second, or more often while that connection is silent. The instance then reads new events once for all of its
+ * streams (`fan-out.ts`) and gives each stream the events that its reader may see (`streams.ts`).
  */
 import type { Logger } from 'pino';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -20,9 +20,12 @@ export type { EventStream } from './streams.js';
 export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
   /** Called after a commit. The commit's events, if any, need positions. */
   wake(): void;
-  /** Calls back with the last position whenever there are new ones. Returns a function that stops this. */
+  /** Calls the listener with the last position whenever there are new positions. Returns a function that stops this. */
   onEvents(listener: (upTo: bigint) => void): () => void;
-  /** With `after`, the events since that position come first. Reading those counts against the caller's quota. */
+  /**
+   * With `after`, the stream starts with the events since that position. Reading those events counts against the
+   * caller's quota.
+   */
   open<Event extends object>(selection: Selection<Entry, Event>, after: bigint | undefined, db: Db): EventStream<Event>;
   readonly sessions: SessionEnds;
   readonly activeSessions: ActiveSessions<Viewer>;
@@ -132,7 +135,8 @@ export async function openLive<Entry extends LogEntry, Viewer>({
 
   /**
    * If calls go through a pooler, the database check can't see that these connections are silent. The query for events
-   * may hang, or wait behind others that do. If only heartbeats don't come back, the listening connection is lost.
+   * may hang, or wait behind other queries that hang. If only the heartbeats are missing, the listening connection is
+   * lost.
    */
   function reconnectIfSilent(): void {
     const now = performance.now();
@@ -194,7 +198,10 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   };
 }
 
-/** Numbers events after commits. One call runs at a time. After commits in the meantime, another call follows. */
+/**
+ * Numbers events after commits. Only one call runs at a time. If there are commits in the meantime, another call comes
+ * after it.
+ */
 export interface Numbering {
   wake(): void;
   close(): Promise<void>;

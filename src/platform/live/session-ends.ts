@@ -2,7 +2,7 @@
 import { STREAM } from '../caller-limits.js';
 
 export interface SessionEnds {
-  /** Calls back once, when the session has ended. Returns a function that cancels this. */
+  /** Calls `onEnd` once, when the session has ended. Returns a function that cancels this. */
   follow(session: string, onEnd: () => void): () => void;
   endSession(session: string): void;
   /** Polls now, since notifications may have been lost. */

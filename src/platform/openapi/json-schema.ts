@@ -20,7 +20,9 @@ export function inputSchema({ input }: Operation<unknown, unknown>): JsonSchema 
   );
 }
 
-/** Problems that a JSON Schema keyword expresses. Other rules are added to the field's description as a sentence. */
+/**
+ * Rules that a JSON Schema keyword already expresses. Other rules are added to the field's description as a sentence.
+ */
 const EXPRESSED_BY_KEYWORDS = /^must be (at most \d+ characters|valid Unicode)/;
 
 const RULES = 'x-rules';
@@ -43,7 +45,7 @@ function sentenceOf(check: z.core.$ZodCustom): string[] {
   ];
 }
 
-/** Metadata that the document must not contain. `withNamedEnums` removes the names of enums. */
+/** Metadata that the document must not contain. `withNamedEnums` removes `enumName`. */
 const OWN_METADATA = new Set([
   '$schema',
   'parameter',

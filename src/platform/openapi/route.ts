@@ -26,7 +26,7 @@ export interface Route {
   readonly shows: Entity | Variants;
   /** The fields that the query may contain, in the input's spelling. */
   readonly query?: readonly string[];
-  /** Fields that the query may name several times, each with the field that then holds all of its values. */
+  /** Fields that the query may name several times. Each one maps to the field that then holds all of its values. */
   readonly several?: Readonly<Record<string, string>>;
   /** Other names for fields in the body. */
   readonly aliases?: Readonly<Record<string, string>>;
@@ -42,7 +42,7 @@ type RouteExtras<Row, Body> = Partial<Pick<Route, 'status' | 'location' | 'query
   shows: Route['shows'] & { readonly schema: z.ZodType<Body> };
 } & Shows<Row, Body>;
 
-/** The shown fields are picked from the row. A row of another type must be converted first. */
+/** The fields that the route shows are picked from the row. A row of another type must be converted first. */
 type Shows<Row, Body> = Row extends Body
   ? Answers<Row, Body>
   : Body extends Row
@@ -62,7 +62,7 @@ export function route<Input, Output, Body>(
   const { answer }: Answers<never, unknown> = extras;
   const writeBody = wireWriter(extras.shows.schema);
   const write = (row: unknown, caller?: Caller) => {
-    // Only examples, which contain nobody's job, are written without a caller.
+    // Only examples are written without a caller, and an example's job belongs to nobody.
     const body = answer ? answer(row as never, caller as Caller) : row;
     return body instanceof Promise ? body.then(writeBody) : writeBody(body);
   };
@@ -84,7 +84,9 @@ export function isConditional(route: Route): boolean {
   return route.method === 'GET' && 'fields' in route.shows && 'version' in route.shows.fields && !isList(route);
 }
 
-/** True if the call supports Dry-Run. A read never changes anything, and its description says so. */
+/**
+ * True if the call accepts Dry-Run. A read accepts it too, and its description says that a read never changes anything.
+ */
 export function canRunDry({ operation }: Route): boolean {
   return !operation.ignoresKeyAndDryRun && !operation.answersSecret;
 }

@@ -45,8 +45,8 @@ export function wireWriter(type: z.core.$ZodType): Write {
 }
 
 /**
- * Every result starts as a copy of an empty object with all names, so all have one hidden class. V8 turns an object
- * that gets dozens of properties one by one into a dictionary, which is slow to serialize.
+ * Every result starts as a copy of an empty object with all names, so all results share one hidden class. V8 turns an
+ * object that gets dozens of properties one by one into a dictionary, which is slow to serialize.
  */
 function objectWriter(shape: Readonly<Record<string, z.core.$ZodType>>): Write {
   const fields = Object.entries(shape).map(([field, type]) => ({
@@ -84,7 +84,10 @@ function remember(field: string): string {
   return name;
 }
 
-/** A misspelled name, which is the last part of the path, and a header's name stay as they were sent. */
+/**
+ * Two kinds of names stay as they were sent: a misspelled name, which is the last part of the path, and the name of a
+ * header.
+ */
 function spell(field: string): string {
   if (isHeader(field)) return field;
   const at = field.indexOf(MISSPELLING_MARK);

@@ -1,7 +1,7 @@
 /**
  * Work to do after a commit. Tasks are rows of one table, inserted in the transaction that causes them. Every instance
  * leases due tasks and runs them. If an instance is killed, another one runs its tasks once their lease has expired.
- * Each key has a few places of its own. Slow keys share a few other places, so they never take another key's places.
+ * Each key has a few places of its own. Slow keys share a few other places, so they never take up another key's places.
  */
 import type { SQL } from 'drizzle-orm';
 import { LRUCache } from 'lru-cache';
@@ -149,7 +149,9 @@ export interface Repeated {
   close(): Promise<void>;
 }
 
-/** Works whenever it is woken, and otherwise at this interval. Repeats immediately as long as `work` returns true. */
+/**
+ * Runs `work` whenever it's woken, and otherwise at this interval. Repeats immediately as long as `work` returns true.
+ */
 export function repeat(work: () => Promise<boolean>, everyMs: number, onFailure: (error: unknown) => void): Repeated {
   const state = { isClosed: false, wake: () => {} };
 

@@ -2,13 +2,16 @@
 import { QUOTAS, type QuotaName } from '../caller-limits.js';
 import { readFileSync } from 'node:fs';
 
-/** How much of a resource may be held at the same time. Above this, a call is refused or a connection is closed. */
+/**
+ * How much of a resource may be held at the same time. If the limit is exceeded, a call is refused or a connection is
+ * closed.
+ */
 export interface QuotaLimits {
   /** The counted resource, in words. */
   readonly of: string;
   /** The limit for one user within a network address. */
   readonly perUser?: number | undefined;
-  /** The limit for one network address. An IPv6 address counts by its /64. */
+  /** The limit for one network address. For IPv6, a whole /64 counts as one address. */
   readonly perAddress?: number | undefined;
   readonly total?: number | undefined;
 }

@@ -28,7 +28,7 @@ export interface QuotaEvents {
 
 export const NO_EVENTS: QuotaEvents = { refused: () => undefined, waited: () => undefined };
 
-/** Releases what was taken. Calling it again has no effect. */
+/** Gives back what was taken from the quota. Calling it again has no effect. */
 export type Release = () => void;
 
 export interface Quota {
@@ -127,7 +127,7 @@ interface HeldByAddress extends Held {
   users: Map<string, Held> | undefined;
 }
 
-/** How many addresses that hold nothing are kept, and how many such users of each address. */
+/** Up to these sizes, the list of addresses and each address's list of users keep entries that hold nothing. */
 const ADDRESSES_UNSWEPT = 1_000;
 const USERS_REMEMBERED = 10;
 

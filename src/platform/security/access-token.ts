@@ -9,7 +9,10 @@ import { ACCESS_TOKEN } from '../caller-limits.js';
 
 export interface AccessTokenSettings<B extends Bearer> {
   readonly secret: string;
-  /** It still verifies tokens but doesn't sign any, so the secret can be changed without logging users out. */
+  /**
+   * The previous secret still verifies tokens but doesn't sign any, so the secret can be changed without logging users
+   * out.
+   */
   readonly previousSecret?: string | undefined;
   readonly issuer: string;
   readonly audience: string;
@@ -49,7 +52,7 @@ export function createAccessTokens<B extends Bearer>(settings: AccessTokenSettin
   const signing = signingKey(secret);
   const keys = keysByHeader(previousSecret === undefined ? [signing] : [signing, signingKey(previousSecret)]);
   const nowSeconds = () => Math.floor(now() / 1000);
-  /** A signature stays valid forever, but a token's times are checked on each call. */
+  /** A signature stays valid forever, so verified payloads are cached. A token's times are checked on each call. */
   const payloads = new LRUCache<string, object>({ max: ACCESS_TOKEN.cachedPayloadsMax });
 
   function verifiedPayload(token: string): object | undefined {
@@ -87,7 +90,7 @@ interface SigningKey {
   readonly key: KeyObject;
 }
 
-/** Given a string, jsonwebtoken would build a key object on every call, at fifty times the cost. */
+/** If jsonwebtoken got a string, it would build a key object on every call, at fifty times the cost. */
 function signingKey(secret: string): SigningKey {
   const bytes = Buffer.from(secret);
   if (bytes.length < SECRET_BYTES_MIN) throw new Error(`A token secret needs at least ${SECRET_BYTES_MIN} bytes.`);

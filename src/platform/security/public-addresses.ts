@@ -10,14 +10,14 @@ import ipaddr from 'ipaddr.js';
 export interface AddressRules {
   /** The problem with a URL. Undefined if the URL is allowed. Names are looked up only when a connection is made. */
   problemWith(url: string): string | undefined;
-  /** For the connection that is then made to the addresses. Undefined to use the system's own lookup. */
+  /** The DNS lookup for connections to webhooks. Undefined if the system's own lookup can be used. */
   readonly lookup: LookupFunction | undefined;
 }
 
 export interface AddressSettings {
   /** Allows plain HTTP and private addresses, for tests and trials. */
   readonly allowPrivate: boolean;
-  /** Name servers to use instead of the system's. */
+  /** The name servers to use instead of the system's own. */
   readonly nameServers?: readonly string[];
 }
 
@@ -48,7 +48,7 @@ function problemWithText(text: string): string | undefined {
   return PRINTABLE_URL.test(text) ? undefined : 'must use only printable ASCII, with // and without \\';
 }
 
-/** Parses a URL as browsers do: `https://0x7f.1` and `https://2130706433` become 127.0.0.1. */
+/** Parses a URL as browsers do: the hosts of `https://0x7f.1` and `https://2130706433` become 127.0.0.1. */
 function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
@@ -102,7 +102,10 @@ function publicLookup(nameServers: readonly string[] | undefined): LookupFunctio
   };
 }
 
-/** Rejects a name with one private address even if its others are public. No public endpoint has such a name. */
+/**
+ * Rejects a name with a private address even if its other addresses are public. No public endpoint has a name like
+ * that.
+ */
 async function publicAddressesOf(resolver: Resolver, hostname: string) {
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   const addresses = [

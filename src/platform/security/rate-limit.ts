@@ -1,13 +1,13 @@
 /**
  * Rate limits that are exact under any number of parallel calls. graphql-rate-limit's own stores read first and write
- * later, so a limit of 5 lets a thousand parallel calls through. So its limiter gets a store that counts with
- * rate-limiter-flexible. A window starts with the first call that is counted in it.
+ * later, so with a limit of 5, a thousand parallel calls could pass. Therefore, its limiter gets a store that counts
+ * with rate-limiter-flexible. A window starts with the first call that is counted in it.
  *
- * Without Redis, or while it's unreachable, counts are in memory, where each identity stays until its window ends: a
- * minute, or an hour for emails. A million identities take about 400 MB.
+ * Without Redis, or while it's unreachable, counts are in memory. Each identity stays there until its window ends,
+ * after a minute, or after an hour for emails. A million identities take about 400 MB.
  *
- * A budget of failures is consumed before the attempt and refunded after a success. Counting only after a failure would
- * let through every attempt that starts before the first one fails.
+ * A budget of failures is consumed before the attempt and refunded after a success. If only failures were counted,
+ * after they happen, every attempt that starts before the first failure would pass.
  */
 import { createHash } from 'node:crypto';
 import { getGraphQLRateLimiter } from 'graphql-rate-limit';
@@ -29,7 +29,7 @@ export interface RateLimitSettings {
   readonly redisUrl?: string | undefined;
   /** How long a call waits for Redis when the connection is lost. Later calls don't wait. */
   readonly redisTimeoutMs?: number;
-  /** Called once per loss of the connection, including when Redis can't be reached at startup. */
+  /** Called once for each loss of the connection. A Redis that can't be reached at startup also counts as a loss. */
   onRedisLost(error: unknown): void;
   onRedisBack(): void;
 }
@@ -39,7 +39,7 @@ export interface RateLimitResult {
   readonly limit: number;
   readonly windowSeconds: number;
   readonly remaining: number;
-  /** When the window ends. */
+  /** The number of seconds until the window ends. */
   readonly resetSeconds: number;
   /** At least 1 for a refused call, 0 for one that passes. */
   readonly retryAfterSeconds: number;
@@ -153,7 +153,7 @@ interface Counters {
   readonly inRedis: RateLimiterRedis | undefined;
 }
 
-/** A call, as one of the counters has counted it. */
+/** A call that one of the counters has counted. */
 interface CountedCall {
   readonly counter: RateLimiterMemory | RateLimiterRedis;
   readonly key: string;
@@ -202,8 +202,8 @@ function isReply(error: unknown): boolean {
 }
 
 /**
- * The part of the limiter that is used. `refusal` is a method, so the two types match without a cast. The limiter reads
- * nothing else from a resolver's parameters.
+ * The part of the limiter's type that is used. `refusal` is declared as a method, so the library's type matches without
+ * a cast. The limiter reads nothing else from a resolver's parameters.
  */
 interface Limiter {
   refusal(
@@ -212,7 +212,10 @@ interface Limiter {
   ): Promise<string | undefined>;
 }
 
-/** Asks graphql-rate-limit's limiter. Its store counts when it is read and writes nothing afterward. */
+/**
+ * Asks graphql-rate-limit's limiter. The store counts when the limiter reads it, and ignores what the limiter writes
+ * afterward.
+ */
 async function isAllowed({ name, max }: RateBudget, countCall: () => Promise<boolean>): Promise<boolean> {
   // The limiter treats a limit of 0 as its default of 5.
   if (!(max >= 1)) return false;
@@ -220,7 +223,7 @@ async function isAllowed({ name, max }: RateBudget, countCall: () => Promise<boo
     refusal: getGraphQLRateLimiter({
       identifyContext: () => name,
       store: {
-        // The limiter sees the counter's result as one earlier call or none, with a limit of one.
+        // The limit is one. The limiter sees one earlier call if the counter refused the call, and otherwise none.
         getForIdentity: async () => ((await countCall()) ? [] : [Date.now()]),
         setForIdentity: () => undefined,
       },

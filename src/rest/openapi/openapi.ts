@@ -26,7 +26,7 @@ import { summaryOf } from './summaries.js';
 import { SAMPLES_DESCRIPTION } from './samples.js';
 import { BODY_BYTES_MAX } from '../../platform/caller-limits.js';
 
-/** The document, and the index that leads to it. The server's own URL is known once the server listens. */
+/** Serves the document, and the index that links to it. The server's own URL is known once the server listens. */
 export function openDescription(serverUrl: () => string): Pages {
   const file = { contentType: JSON_TYPE, read: async () => JSON.stringify(openapi(serverUrl())) };
   const index = { contentType: JSON_TYPE, read: async () => JSON.stringify(addresses(), undefined, 2) };
@@ -106,7 +106,7 @@ const ABOUT = [
   SAMPLES_DESCRIPTION,
 ].join('\n');
 
-/** The tags, in the order of the reference. The last one that matches a path is the path's tag. */
+/** The tags, in the order of the reference. A path gets the last tag that matches it. */
 const TAGS: readonly (readonly [name: string, paths: RegExp, description: string])[] = [
   ['Jobs', /^\/jobs\b/, 'Jobs, from draft to completion.'],
   ['Bids', /\/bids\b/, 'Contractors’ offers to do a job.'],

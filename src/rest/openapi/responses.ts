@@ -163,7 +163,10 @@ function headers(...names: readonly string[]) {
   return Object.fromEntries(names.map((name) => [name, { $ref: refTo('headers', name) }]));
 }
 
-/** The operation's refusals, and those that any body can cause. Codes are in the order of the list of all codes. */
+/**
+ * Returns the operation's refusals, and those that any body can cause. Each status's codes are in the order of
+ * `ERROR_CODES`.
+ */
 export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
   const codes = new Set(refusalCodesOf(route.operation));
   if (hasBody(route)) for (const code of OF_BODIES) codes.add(code);
@@ -179,7 +182,7 @@ export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
 
 const OF_BODIES: readonly ErrorCode[] = ['MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
-/** Undefined if the route has only one code. Code generators create an enum from each list. */
+/** Names the list of a refusal's codes. Code generators create an enum from each list. */
 export function listName({ operation: { name } }: Route, codes: readonly ErrorCode[]): string {
   return SHARED_LISTS.get(codes.join(' ')) ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}ErrorCode`;
 }

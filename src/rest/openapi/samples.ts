@@ -1,6 +1,6 @@
 /**
- * An example's email can be registered only once, and its identifiers don't exist. So the page sends new emails and the
- * identifiers that the server returned last.
+ * An example's email can be registered only once, and its identifiers don't exist. Therefore, the page sends new
+ * emails, and the identifiers that the server returned last.
  */
 import { ID_PREFIXES } from '../../market/rules/ids.js';
 import { exampleId } from '../../market/rules/id-fields.js';

@@ -1,7 +1,7 @@
 /**
  * Finds rows that meet a condition whose index isn't in the list's order. If many rows match, reading the list in order
- * is fastest. If few rows match, the condition's index is fastest. So this checks the list's first rows one by one, and
- * uses the index only if they don't fill the page.
+ * is fastest. If few rows match, the condition's index is fastest. Therefore, the query checks the list's first rows
+ * one by one, and uses the index only if they don't fill the page.
  */
 import { and, asc, desc, sql, type SQL } from 'drizzle-orm';
 import type { OrderKey } from './keyset.js';
@@ -12,7 +12,7 @@ const FIRST_ROWS_MAX = 1_000;
 
 interface MatchSource {
   readonly table: SQL;
-  /** The last one is the identifier. */
+  /** The sort keys. The last one is the identifier. */
   readonly keys: readonly OrderKey[];
   /** The conditions that an index in the list's order covers. */
   readonly listCondition: SQL | undefined;

@@ -16,7 +16,7 @@ export interface PageRequest {
   /** The number of rows to skip, for pages by number. */
   readonly offset?: number;
   readonly after?: Position | undefined;
-  /** The end of the page, if it is read backward. */
+  /** The position that the page ends before, if it's read backward. */
   readonly before?: Position | undefined;
   /** True if the page is read backward: from the end of the list, or from `before`. */
   readonly isBackward?: boolean;
@@ -51,7 +51,7 @@ interface Select {
   getSQL(): SQL;
 }
 
-/** How far a statement reads, for rows that are gathered from several sources. */
+/** The limits on how many rows a statement reads, for rows that are gathered from several sources. */
 export interface ScanLimit {
   /** The maximum number of rows that each source must return. These are the first rows after the position, in order. */
   readonly atMost: number;
@@ -118,7 +118,7 @@ export function startOf({ after, before, isBackward }: Omit<SamePageRequest, 'si
 export interface PartOfList {
   readonly size: number;
   readonly start: PageStart;
-  /** A condition that finds the same rows through another index. */
+  /** A condition that finds the same rows through a different index. */
   readonly indexCondition?: SQL | undefined;
 }
 

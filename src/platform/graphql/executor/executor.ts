@@ -48,7 +48,7 @@ export function createExecutor(schema: GraphQLSchema): RunOperation {
 
 type ApolloGateway = ApolloServerOptionsWithGateway<Context>['gateway'];
 
-/** A gateway is Apollo's way to accept another executor. Apollo's plugins still see every step of every call. */
+/** A gateway is Apollo's way to accept another executor. Apollo's plugins still see every step of every operation. */
 export function asApolloGateway(schema: GraphQLSchema, run: RunOperation): ApolloGateway {
   let onSchemaLoad: Parameters<ApolloGateway['onSchemaLoadOrUpdate']>[0] | undefined;
   return {

@@ -31,7 +31,7 @@ export class FieldCollector {
 
   collect(sets: readonly SelectionSetNode[], type: GraphQLObjectType): SelectedFields {
     const fields = new Map<string, Occurrences>();
-    /** The fragments that were spread. The value is true for a fragment spread under a condition. */
+    /** The fragments that were spread. The value is true if the fragment was spread under a condition. */
     const spreadFragments = new Map<string, boolean>();
     for (const set of sets) this.#gather(set, type, [], fields, spreadFragments);
     for (const occurrences of fields.values()) {
@@ -95,7 +95,7 @@ export class FieldCollector {
   }
 }
 
-/** Only a fragment's first spread counts. Throws if variables would decide which spread is the first. */
+/** Only a fragment's first spread counts. Throws if the variables would decide which spread is the first. */
 function isSpreadAgain(name: string, conditions: readonly Condition[], spreadFragments: Map<string, boolean>): boolean {
   const before = spreadFragments.get(name);
   const isConditional = conditions.length > 0;

@@ -1,4 +1,6 @@
-/** Creates an operation's plan. It has the same result as graphql-js and contains a caller's text only as data. */
+/**
+ * Creates an operation's plan. The plan has the same result as graphql-js, and a caller's text is only ever data in it.
+ */
 import {
   getArgumentValues,
   getVariableValues,
@@ -53,7 +55,7 @@ export function planOf(
   }
 }
 
-/** The first error is enough, because graphql-js then executes the operation and reports all of them. */
+/** The first error is enough, because graphql-js then executes the operation and reports all errors. */
 const ONE_ERROR = { maxErrors: 1 };
 
 class Planner {
@@ -140,7 +142,7 @@ class Planner {
 
 const NO_ARGUMENTS: Record<string, unknown> = Object.freeze({});
 
-/** A field's arguments. If the arguments contain no variables, they are the same each time. */
+/** Returns a field's arguments. If the arguments contain no variables, they're computed only once. */
 function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['args'] {
   if (definition.args.length === 0) return () => NO_ARGUMENTS;
   if (hasVariable(node)) return (variables) => getArgumentValues(definition, node, variables);

@@ -89,7 +89,9 @@ function isPlain(value: unknown): boolean {
   return value !== undefined && typeof value !== 'function';
 }
 
-/** Written out, because V8 would create a hidden class for each copy that gets two more properties. */
+/**
+ * The properties are written out, because V8 would create a hidden class for each copy that gets two more properties.
+ */
 function infoFor(info: FieldPlan['info'], { variables: variableValues }: Execution, path: Path): GraphQLResolveInfo {
   const { fieldName, fieldNodes, returnType, parentType, schema, fragments, rootValue, operation } = info;
   return {
@@ -142,7 +144,7 @@ export function whenAllHaveEnded(
   return Promise.allSettled(pending).then(() => afterFailure(error, true, nodes, execution, path));
 }
 
-/** Returns null for a nullable field. Throws for a non-null one, so its parent becomes null. */
+/** Returns null for a nullable field. Throws for a non-null field, so its parent becomes null. */
 export function afterFailure(
   error: unknown,
   isRequired: boolean,
@@ -150,8 +152,8 @@ export function afterFailure(
   execution: Execution,
   path: Path,
 ): null {
-  // As in graphql-js, a resolver's failure already has its location and was counted. The error about a null in a
-  // non-null field wasn't.
+  // As in graphql-js, a resolver's failure already has its location and was counted. An error about a null in a
+  // non-null field has no location and wasn't counted.
   const fieldError = locate(error, nodes, () => responsePathAsArray(path));
   if (isRequired) throw fieldError;
   execution.errors.push(fieldError);
@@ -173,7 +175,7 @@ export function requiredOf(complete: Complete, place: string): Complete {
   };
 }
 
-/** Completes only values that exist. A value that is an Error is a failure. */
+/** Completes only a value that exists. A value that is an Error is a failure. */
 function ifPresent(complete: Complete): Complete {
   return (value, execution, path) => {
     if (value == null) return null;
@@ -202,7 +204,7 @@ export function objectOf(selection: Selection): Complete {
   return ifPresent((value, execution, path) => runFields(selection, value, execution, path));
 }
 
-/** Completes an object of one of several types. Each type has its own fields. */
+/** Completes an object of an interface or union. Each possible type has its own fields. */
 export function anyOf(
   type: GraphQLAbstractType,
   selections: ReadonlyMap<string, Selection>,

@@ -1,4 +1,4 @@
-/** The types of a plan: each selected object's fields, and how each is resolved and serialized. */
+/** The types of a plan: each selected object's fields, and how each field is resolved and serialized. */
 import type { FieldNode, GraphQLError, GraphQLField, GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../context.js';
 
@@ -24,7 +24,10 @@ export interface FieldPlan {
   readonly key: string;
   readonly name: string;
   readonly typename: string;
-  /** Its resolver is looked up on each call: Apollo replaces all resolvers for a plugin with `willResolveField`. */
+  /**
+   * The field's resolver is looked up on each call, because Apollo replaces all resolvers for a plugin with
+   * `willResolveField`.
+   */
   readonly definition: GraphQLField<unknown, unknown>;
   /** Undefined if the field is always included. */
   readonly isIncluded: Condition | undefined;
@@ -40,8 +43,8 @@ export interface FieldPlan {
 export interface Selection {
   readonly fields: readonly FieldPlan[];
   /**
-   * Copied for each response object, because V8 would reallocate an object that gets its properties one by one. Empty
-   * if the variables decide which names a response has.
+   * This object is copied for each response object, because V8 would reallocate an object that gets its properties one
+   * by one. The object is empty if the variables decide which names a response has.
    */
   readonly shape: Readonly<Record<string, unknown>>;
 }

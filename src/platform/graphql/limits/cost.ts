@@ -22,13 +22,13 @@ import type { Entity } from '../../fields/entity.js';
 
 /** A field that has a cost, or whose own fields have one. */
 export interface FieldCost {
-  /** How many times its value is returned. */
+  /** How many times the field's value is returned. */
   readonly times: number | PageLength;
   /** The bytes of the value itself. The value and its fields together count at least this much. */
   readonly own: number;
   readonly least: number;
   readonly fields: readonly FieldCost[];
-  /** The conditions of each of the field's selections. The field is included if one selection is. */
+  /** The conditions of each of the field's selections. The field is included if any of its selections is. */
   readonly selections: readonly (readonly Condition[])[];
 }
 
@@ -90,7 +90,10 @@ export function pageLengthOf({ arguments: args = [] }: FieldNode): PageLength {
   return { first: argument('first'), last: argument('last') };
 }
 
-/** A length out of range costs as much as the nearest allowed length. The operation itself then refuses it. */
+/**
+ * A length that is out of range costs as much as the nearest allowed length. The operation itself then refuses the
+ * length.
+ */
 function entriesOf({ first, last }: PageLength, variables: Variables): number {
   const length = valueOf(last, variables) ?? valueOf(first, variables) ?? PAGE.perPageDefault;
   return typeof length === 'number' ? Math.min(Math.max(length, 1), PAGE.perPageMax) : PAGE.perPageMax;
@@ -106,8 +109,9 @@ function valueOf(input: Input, variables: Variables): unknown {
 }
 
 /**
- * Taken from entities, by type and field. A field that is missing here is short: an identifier, a time, or a name that
- * the service chose. A test checks every string in the schema.
+ * The maximum length of text fields, by type and field name. The lengths are those of the entities' fields. A field
+ * that is missing here is short: an identifier, a time, or a name that the service chose. A test checks every string in
+ * the schema.
  */
 export type TextCharacters = Readonly<Record<string, Readonly<Record<string, number>>>>;
 

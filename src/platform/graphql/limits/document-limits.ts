@@ -1,7 +1,7 @@
 /**
- * A request that exceeds a limit is refused before any part of it runs. Its lines are checked before parsing, its
- * tokens during parsing, its selections during validation, its shape after it, and its cost once the variables give the
- * lengths of the lists.
+ * A request that exceeds a limit is refused before any part of it runs. The document's lines are checked before
+ * parsing, its tokens during parsing, its selections during validation, and its shape after validation. Its cost is
+ * checked once the variables are known, because they contain the lengths of the lists.
  */
 import type { ApolloServerOptionsWithSchema } from '@apollo/server';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
@@ -91,8 +91,8 @@ const NO_SUBSCRIPTIONS =
   'from /graphql/stream.';
 
 /**
- * GraphQL's rules overflow the stack if fragments spread each other in a circle below a field. They also throw if they
- * can't evaluate the condition of a subscription's field.
+ * GraphQL's rules overflow the stack if fragments below a field spread each other in a circle. The rules also throw if
+ * they can't evaluate the condition of a subscription's field.
  */
 function refusalOfThrown(error: Error): GraphQLError | undefined {
   if (refusalIn(error)) return error as GraphQLError;
@@ -104,7 +104,9 @@ const NESTED_TOO_DEEPLY =
   'The operation is nested too deeply, or its fragments spread each other in a circle. Send its parts in requests of ' +
   'their own.';
 
-/** Removes suggestions of names. Apollo doesn't pass options on to execution, which coerces the variables. */
+/**
+ * Removes suggestions of names here, because Apollo doesn't pass options on to execution, which coerces the variables.
+ */
 function withoutSuggestions(error: GraphQLFormattedError): GraphQLFormattedError {
   const { message } = error;
   const at = message.endsWith('?') ? message.indexOf(' Did you mean ') : -1;

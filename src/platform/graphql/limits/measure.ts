@@ -48,7 +48,7 @@ interface Selection {
 }
 
 interface Level {
-  /** The limit that applies. Levels of introspection are counted separately. */
+  /** The limit that applies at this level. Levels of introspection are counted separately. */
   readonly limit: 'depth' | 'introspectionDepth';
   readonly number: number;
 }
@@ -63,7 +63,7 @@ export interface Measured {
   readonly entries: ReadonlySet<string>;
 }
 
-/** The counts for the whole document. */
+/** The counts that are limited for the whole document. */
 interface DocumentCounts {
   readonly directives: Set<DirectiveNode>;
   nameCharacters: number;
@@ -204,10 +204,13 @@ function isPartOfPage({ name }: GraphQLCompositeType): boolean {
   return name.endsWith('Connection') || name.endsWith('Edge');
 }
 
-/** Measured: printing this many characters of arguments takes as long as comparing two fields without arguments. */
+/**
+ * According to a measurement, printing this many characters of arguments takes as long as comparing two fields without
+ * arguments.
+ */
 const ARGUMENT_CHARACTERS_LIKE_A_FIELD = 5;
 
-/** GraphQL compares all selections with the same name with each other, and prints the arguments of both. */
+/** GraphQL compares all selections that have the same name, and prints the arguments of both. */
 function repeatsIn(selections: readonly Selection[]): number {
   if (selections.length === 1) return 0;
   const characters = selections

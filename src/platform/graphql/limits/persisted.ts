@@ -54,7 +54,10 @@ const LISTED_ALONE =
 const TWO_DOCUMENTS =
   'This server runs only listed documents, and the hash doesn’t match the `query`. Send only one of them.';
 
-/** Clients print documents differently, so neither their text nor the hash that they compute may match the list. */
+/**
+ * Clients print documents differently, so neither a client's text nor the hash that it computes necessarily matches the
+ * list.
+ */
 const notListed = (what: string) =>
   `This server runs only listed documents, and its list has no document ${what}. ` +
   'Send the hash from the list, and make sure that the server has the list for the build you deployed.';

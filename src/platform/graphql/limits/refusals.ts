@@ -1,4 +1,7 @@
-/** Each limit's refusal names the limit, the actual value, the allowed value, and what to do instead. */
+/**
+ * The refusals for exceeded limits. Each one names the limit, the actual value, the allowed value, and what to do
+ * instead.
+ */
 import { GraphQLError, type ASTNode } from 'graphql';
 import { Refusal, refuse, type PlatformCode } from '../../errors.js';
 import { GRAPHQL_LIMITS } from '../../caller-limits.js';
@@ -85,7 +88,7 @@ const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha[nt] \d+ token
 const INTROSPECTION_IS_OFF =
   'Introspection is turned off on this server. You can query `__typename`, but not `__schema` or `__type`.';
 
-/** The refusal for a limit that GraphQL or Apollo checks. Their errors don't say by how much the limit is exceeded. */
+/** The refusal for a limit that GraphQL or Apollo checks. Their errors don't contain the actual value. */
 function beyond(limit: Limit): Refusal {
   const count = GRAPHQL_LIMITS[limit] + 1;
   return refusalOf(limit, count, `at least ${formatNumber(count)}`);

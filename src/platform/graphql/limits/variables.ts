@@ -80,7 +80,10 @@ function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): Gra
   }, type);
 }
 
-/** In the words of the operations' own checks. Includes the field if GraphQL names a field of the object. */
+/**
+ * Describes the problem in the words of the operations' own checks. Includes the field if GraphQL names a field of the
+ * object.
+ */
 function problemOf(
   type: GraphQLInputType,
   message: string,

@@ -201,7 +201,8 @@ export class OpenSocket implements Connection {
 
   #refuseSubscription(caller: Caller, beganMs: number, errors: OpeningResult['errors']): SentError[] {
     this.#logEnd(caller, beganMs, 'a subscription was refused');
-    // Clients don't retry a single subscription. After this close, they repeat all subscriptions on another connection.
+    // Clients don't retry a single subscription. After this close, they open another connection and repeat all
+    // subscriptions.
     if (caller.request.record.codes.has('OVERLOADED'))
       this.webSocket.close(CLOSE_CODES.tryAgainLater, 'The service is at capacity. Try again shortly.');
     return errors.map((error) => new SentError(error));
@@ -293,7 +294,7 @@ export class OpenSocket implements Connection {
     return this.end === undefined;
   }
 
-  /** Settles when the operating system has taken the text. Until then, the text counts as unread. */
+  /** Resolves when the operating system has taken the text. Until then, the text counts as unread. */
   #send(text: string): Promise<void> {
     const { webSocket, upgrade, parts } = this;
     if (webSocket.readyState !== webSocket.OPEN) return Promise.resolve();

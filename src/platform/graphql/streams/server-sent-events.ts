@@ -42,7 +42,8 @@ export function openServerSentEvents(parts: ServerSentEventsOptions): ServerSent
       const viewer = await caller.viewer();
       if (isDraining) throw serverStops();
       const connection = new EventResponse(exchange.response, caller, parts.unread);
-      // Added before the stream is opened, so it also ends if a logout or the server's shutdown comes first.
+      // The connection is added before the stream is opened. If a logout or the server's shutdown comes first, the
+      // connection ends too.
       open.add(connection);
       const stop = endWithSession(caller, viewer, parts.timeouts.afterExpiryMs, (end) => connection.close(end));
       try {
@@ -93,7 +94,10 @@ const handle = createHandler<AsyncIterable<FormattedExecutionResult>>({
   onSubscribe: ({ raw }) => raw as AsyncIterable<ExecutionResult>,
 });
 
-/** The headers of a placeholder request for graphql-sse. By then, the real request has been read and executed. */
+/**
+ * The headers of a placeholder request for graphql-sse. When it gets this request, the real request has already been
+ * read and executed.
+ */
 const HEADERS: Readonly<Record<string, string>> = { accept: EVENT_STREAM, 'content-type': 'application/json' };
 const SUBSCRIBE_REQUEST = {
   method: 'POST',
@@ -137,7 +141,7 @@ class EventResponse implements Connection {
     stream.end(end);
   }
 
-  /** Settles when the client has read the last event, so events don't pile up for a client that doesn't read. */
+  /** Resolves when the client has read the last event, so events don't pile up for a client that doesn't read. */
   async ready(): Promise<void> {
     await waitForSlot(this.caller.services.quotas.streamEvents, this.caller.client);
     const { writableLength } = this.response;

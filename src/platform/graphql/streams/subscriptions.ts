@@ -15,9 +15,9 @@ import type { AnswerEvent, Opening } from '../context.js';
 /** The connection that a stream is read over. */
 export interface Connection {
   readonly channel: StreamChannel;
-  /** The reason why the connection closes, once it does. */
+  /** The reason why the connection is closing. Undefined until it closes. */
   readonly end: StreamEnd | undefined;
-  /** Settles when there is room for the next response. */
+  /** Resolves when there is room for the next response. */
   ready(): Promise<void>;
 }
 
@@ -26,7 +26,10 @@ export interface OpeningResult {
   readonly errors: readonly GraphQLFormattedError[];
 }
 
-/** Opens a subscription. Its stream counts against the caller's quota once it's open. The channel handles a refusal. */
+/**
+ * Opens a subscription. Its stream counts against the caller's quota once the stream is open. The channel handles a
+ * refusal.
+ */
 export type OpenSubscription = (caller: Caller, connection: Connection, body: unknown) => Promise<OpeningResult>;
 
 export interface SubscriptionOptions {

@@ -22,7 +22,7 @@ export interface Upgrade {
   readonly head: Buffer;
   readonly address: string;
   readonly client: Client;
-  /** Releases its place in the quota of WebSockets. */
+  /** Releases the WebSocket's place in the quota. */
   readonly release: Release;
   refuse(refusal: Refusal): void;
 }
@@ -56,7 +56,9 @@ const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
   handleProtocols,
 };
 
-/** A placeholder document for graphql-ws. By then, Apollo has executed the client's document. */
+/**
+ * A placeholder document for graphql-ws. When graphql-ws gets it, Apollo has already executed the client's document.
+ */
 const PLACEHOLDER_DOCUMENT = parse('subscription { opened }');
 
 export function openWebSockets(parts: WebSocketOptions): WebSockets {

@@ -47,7 +47,7 @@ const STYLES = `
       }
 `;
 
-/** The first one is the home page. */
+/** The first link is the home page. */
 export type SiteLinks = Readonly<Record<string, string>>;
 
 export interface Page {

@@ -22,7 +22,7 @@ export interface Pages {
   send(exchange: Exchange): Promise<void>;
 }
 
-/** Files by their path. Two paths can lead to the same file. */
+/** The files, by path. Two paths can have the same file. */
 export function openPages(files: Readonly<Record<string, PageFile>>): Pages {
   const pages = new Map(Object.entries(files));
   const kept = new Map<PageFile, Forms>();
@@ -66,7 +66,7 @@ function requireReading(exchange: Exchange): void {
   throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'HEAD'] } });
 }
 
-/** The file in one encoding. Two simultaneous requests share the work. A failure isn't kept. */
+/** Returns the file in one encoding. Two simultaneous requests share the work. A failure isn't kept. */
 function formOf(forms: Forms, file: PageFile, coding: Coding): Promise<Form> {
   const begun = forms.get(coding);
   if (begun) return begun;
