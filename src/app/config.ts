@@ -1,4 +1,4 @@
-/** Reads the environment, which no other file does. A single error lists every variable that is wrong. */
+/** Reads the environment. No other file does. A single error lists every variable that is wrong. */
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import addressparser from 'nodemailer/lib/addressparser';

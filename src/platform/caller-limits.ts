@@ -76,7 +76,7 @@ export const WEB_SOCKET = {
 } as const;
 
 export const STREAM = {
-  /** In practice, no event waits this long for its turn. */
+  /** The time limit for an event to get its turn. In practice, no event waits this long. */
   eventWaitMs: 3_600_000,
   /** The number of events buffered for a client that doesn't read them. */
   bufferedEventsMax: 500,

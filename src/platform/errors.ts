@@ -23,7 +23,7 @@ export const PLATFORM_REFUSALS = {
 
 export type PlatformCode = Exclude<keyof typeof PLATFORM_REFUSALS, 'UNAUTHENTICATED'>;
 
-/** `details` has the keys that only this code uses. */
+/** `details` has the keys that only this error code uses. */
 export interface RefusalOptions {
   /** A message for this specific case, if it can say more than the general one. */
   message?: string;

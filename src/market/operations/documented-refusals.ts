@@ -41,7 +41,10 @@ function ofItsKind(operation: AnyOperation): ErrorCode[] {
   return codes;
 }
 
-/** Other users get FORBIDDEN instead of NOT_FOUND, so they learn that the object exists. */
+/**
+ * A caller who can't see an object of these kinds gets FORBIDDEN instead of NOT_FOUND, and learns that the object
+ * exists.
+ */
 const PRIVATE_KINDS: ReadonlySet<string> = new Set<IdKind>([
   'job',
   'bid',
@@ -57,7 +60,7 @@ function ofState({ name }: AnyOperation): readonly ErrorCode[] {
   return BID_TRANSITION_LIST.some((row) => row.operation === name) ? ['INVALID_TRANSITION'] : [];
 }
 
-/** The phrase follows the word `For`. */
+/** The returned phrase comes after the word `For`. */
 export function audienceOf({ name, allows }: Pick<AnyOperation, 'name' | 'allows'>): string {
   const row = [...JOB_ACTION_LIST, ...BID_TRANSITION_LIST].find(({ operation }) => operation === name);
   if (row) return ALLOWED_ACTORS[row.actor].description;

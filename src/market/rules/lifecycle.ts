@@ -325,7 +325,7 @@ export function isTransition(row: JobAction): row is JobTransition {
   return row.to !== 'stays' && row.to !== 'gone';
 }
 
-/** True for an operation that is possible in every unfinished state, outside the normal flow. */
+/** True for an operation outside the normal flow, which is possible in every unfinished state. */
 export function leavesEveryState(row: JobAction): boolean {
   return UNFINISHED_JOB_STATES.every((state) => row.from.includes(state));
 }

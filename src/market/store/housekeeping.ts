@@ -38,7 +38,10 @@ const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Pla
     .returning(fields),
 );
 
-/** Spares sessions with tokens. Deleting one would delete all its tokens in one statement instead of in batches. */
+/**
+ * Keeps sessions that still have tokens. Deleting such a session would delete all its tokens in one statement instead
+ * of in batches.
+ */
 const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(sessions)
@@ -109,7 +112,7 @@ type OnFailure = (kind: Kind, error: unknown) => void;
 
 type DropCounts = Readonly<Record<Kind, number>>;
 
-/** If one kind fails, the others are still deleted. */
+/** If deleting one kind of row fails, the other kinds are still deleted. */
 export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): Promise<DropCounts> {
   const counts: Record<Kind, number> = {
     records: 0,

@@ -61,7 +61,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     this.pool = services.db.of(this.client);
   }
 
-  /** An API key may do less than a session. */
+  /** True if the caller uses an API key, which allows less than a session. */
   get hasApiKey(): boolean {
     return this.#credentials.kind === 'API key';
   }

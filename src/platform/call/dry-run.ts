@@ -65,7 +65,7 @@ export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRu
     return tx;
   }
 
-  /** Settles when the transaction has begun. The transaction stays open until `finish` is called. */
+  /** Resolves when the transaction has begun. The transaction stays open until `finish` is called. */
   function begin(): Promise<Db> {
     beganAt = Date.now();
     const end = new Promise<void>((resolve) => (finish = resolve));

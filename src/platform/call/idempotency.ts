@@ -50,9 +50,9 @@ export function once<Output>(
 }
 
 /**
- * `prepare` may fail on a retry, for example because the password has changed since the first call. So this looks for
- * an earlier result first, and once more after a failure, because a concurrent call with the same key may have
- * succeeded.
+ * `prepare` may fail on a retry, for example because the password has changed since the first call. So this function
+ * looks for an earlier result first. It looks once more after a failure, because a concurrent call with the same key
+ * may have succeeded.
  */
 export async function prepareUnlessAnswered<Output, Preparation>(
   answers: StoredAnswers,

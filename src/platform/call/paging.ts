@@ -127,7 +127,7 @@ function isWholeBetween(value: unknown, min: number, max: number): value is numb
 
 const nestedPageInput = z.strictObject({ first: size.nullish(), last: size.nullish() });
 
-/** A nested list's page is the same for every parent. An invalid one is refused like any other input. */
+/** A nested list's page is the same for every parent. An invalid page is refused like any other input. */
 export function nestedPage({ first, last, ...cursors }: NestedPageInput, shape: PositionShape): SamePageRequest {
   return connectionPage(
     { ...parse(nestedPageInput, { first, last }), ...cursors },

@@ -7,7 +7,7 @@ import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
 const BEGUN_WITHIN_MS = 1_000;
 
 export interface Listening {
-  /** Listens on a new connection, which replaces one to a silent or demoted database. */
+  /** Listens on a new connection, which replaces a connection to a silent or demoted database. */
   reconnect(): Promise<void>;
   close(): Promise<void>;
 }
@@ -18,7 +18,10 @@ export interface NotificationHandlers {
   onListening(): void;
 }
 
-/** A pooler that gives each transaction another connection forwards no notifications, so listeners must also poll. */
+/**
+ * A pooler that uses a different connection for each transaction forwards no notifications, so listeners must also
+ * poll.
+ */
 export function listenOn(connection: Connection, channels: Readonly<Record<string, NotificationHandlers>>): Listening {
   let current = listenOnce(connection, channels);
   return {

@@ -19,7 +19,7 @@ const selectOldestBuild = statement(
   (_: Placeholders<object>, fields) => builder.select(fields).from(oldestBuild),
 );
 
-/** A database that is full still serves existing connections, so a server that has some stays ready. */
+/** A database that is full still serves existing connections, so a server that has connections stays ready. */
 export const FULL = 'the database accepts no more connections';
 export const UNREACHABLE = 'the database cannot be reached';
 export const OLDER_SCHEMA = 'the schema is older than this build needs: run npm run migrate';

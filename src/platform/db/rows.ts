@@ -142,7 +142,7 @@ function cellOf(name: string, field: Field, from: ValuesFrom): Cell {
 function decoderOf(field: Field): Decode | undefined {
   if (field instanceof ConvertedColumn) return field.convert as Decode;
   if (!is(field, Column)) return undefined;
-  // Looked up once, because each lookup on an aliased column goes through a proxy.
+  // The decoder is looked up only once, because each lookup on an aliased column goes through a proxy.
   const { mapFromDriverValue: decode } = field;
   return decode === Column.prototype.mapFromDriverValue ? undefined : (value) => decode.call(field, value);
 }

@@ -17,7 +17,7 @@ export interface EmbeddedPostgres {
 }
 
 interface Options extends Partial<Pick<PostgresOptions, 'settings' | 'onMessage'>> {
-  /** Called with each step that may take seconds. */
+  /** Called with a description of each step that may take seconds. */
   readonly onStep?: (step: string) => void;
 }
 

@@ -38,7 +38,7 @@ export interface GraphqlSettings {
   introspection: boolean;
   /** True if errors about a misspelled name suggest existing names. */
   suggestions: boolean;
-  /** The file that lists the only documents allowed to run, if there is one. */
+  /** The file with the list of documents that can run. Undefined if all documents can run. */
   persistedDocumentsFile: string | undefined;
   /** Redis also keeps the documents that clients register. Without Redis, these documents are only in memory. */
   redisUrl: string | undefined;
@@ -76,7 +76,7 @@ export async function openGraphqlApi(
   const knownDocuments = createKnownDocuments({ run, hooks, format });
   const plugin = asPlugin(hooks, knownDocuments.keep, limits);
   const server = new ApolloServer<Context>({
-    // With `schema` instead, graphql-js would execute everything.
+    // If Apollo got `schema` instead of a gateway, graphql-js would execute everything.
     gateway: asApolloGateway(schema, run),
     ...limits.options,
     introspection: settings.introspection,

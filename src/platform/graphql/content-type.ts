@@ -29,7 +29,7 @@ export function sendRefusal(exchange: Exchange, refusal: Refusal, status: number
   exchange.record.addRefusal(refusal);
   setRefusalHeaders(exchange, refusal);
   const extensions = { ...extensionsOf(refusal), requestId: exchange.requestId };
-  // Apollo Client reads the errors in such a response only in the media type that it requested.
+  // Apollo Client reads the errors in a response like this only if the response has the media type that it requested.
   const contentType = acceptedType(exchange.header('accept')) ?? JSON_TYPE;
   exchange.send(status, contentType, JSON.stringify({ errors: [{ message: refusal.message, extensions }] }));
 }

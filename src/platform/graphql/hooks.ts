@@ -89,7 +89,7 @@ export function asPlugin(
   { assertFewLines, refusalOfThrown }: Limits,
 ): ApolloServerPlugin<Context> {
   return {
-    // Apollo sends what is thrown here instead of an internal error.
+    // Apollo sends the error that is thrown here instead of an internal error.
     unexpectedErrorProcessingRequest: async ({ error }) => throwFirst([refusalOfThrown(error)]),
     requestDidStart: async () => {
       let check: LimitCheck | undefined;

@@ -19,7 +19,7 @@ export interface DrainingOptions {
 }
 
 export interface Draining {
-  /** True once the server was told to stop. New requests should go elsewhere. */
+  /** True once the server has been told to stop. New requests should go elsewhere. */
   readonly isStopping: boolean;
   /** True if the server accepts no new connections and each response is the last on its connection. */
   readonly isDraining: boolean;

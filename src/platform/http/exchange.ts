@@ -89,8 +89,8 @@ export class Exchange {
   send(status: number, contentType: string, body: string | Buffer): void {
     const response = this.#answerWith(status);
     response.setHeader('Content-Type', contentType);
-    // A long text is sent as a buffer, because a string that waits to be sent waits on the heap. Node would also encode
-    // the string twice: for its length, and to send it.
+    // A long text is sent as a buffer, because a string that waits to be sent takes up space on the heap. Node would
+    // also encode the string twice: for its length, and to send it.
     const bytes = typeof body === 'string' && body.length > LONG_TEXT ? Buffer.from(body) : body;
     response.setHeader('Content-Length', Buffer.byteLength(bytes));
     this.#end(this.method === 'HEAD' ? '' : bytes);

@@ -1,7 +1,7 @@
 /** Headers for browsers: who may call this server from another origin, and what this server's pages may do. */
 import type { Exchange } from './exchange.js';
 
-/** Every response header that browsers don't show to pages by default. */
+/** The response headers that browsers don't show to pages by default. */
 const EXPOSED = [
   'X-Request-Id',
   'RateLimit',

@@ -30,7 +30,7 @@ export function problemWithHead({
   return repeated === undefined ? undefined : malformed(`The ${repeated} header was sent twice.`);
 }
 
-/** `rawHeaders` alternates names and values. */
+/** `rawHeaders` contains names and values in turn. */
 function repeatedIn(rawHeaders: readonly string[]): string | undefined {
   const names = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {

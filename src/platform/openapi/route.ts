@@ -73,7 +73,7 @@ export function isList({ query }: Route): boolean {
   return query?.includes('page') === true;
 }
 
-/** For a list: the contents of each entry. */
+/** The entity in the body or, for a list, in each entry. */
 export function rowOf({ path, shows }: Route): Entity {
   if ('variants' in shows) throw new Error(`${path} cannot list things of several kinds.`);
   return shows;

@@ -22,7 +22,7 @@ export interface PasswordSettings {
 
 export interface Passwords {
   hash(plain: string, client?: Client): Promise<string>;
-  /** Without a hash, as for an unknown account, the result is false. It then takes as long as a real comparison. */
+  /** If there is no hash, as for an unknown account, the result is false, but it takes as long as a real comparison. */
   matches(plain: string, hash: string | undefined, client?: Client): Promise<boolean>;
   /** Refuses waiting calls and, from now on, those that would have to wait. */
   stop: FairQueue['stop'];

@@ -41,7 +41,10 @@ function problemWithPublicAddress(text: string): string | undefined {
   return problemWithText(text) ?? problemWithParts(url) ?? problemWithPort(url) ?? problemWithHost(url);
 }
 
-/** The characters that a URL may contain. Others could hide from people or other programs where the URL leads. */
+/**
+ * The characters that a URL may contain. Other characters could hide where the URL leads, from people or from other
+ * programs.
+ */
 const PRINTABLE_URL = /^https?:\/\/[\x21-\x5b\x5d-\x7e]+$/i;
 
 function problemWithText(text: string): string | undefined {

@@ -8,7 +8,7 @@ import { BOUNDS, type QuotaEvents } from '../quotas/quota.js';
 export interface Metrics extends QuotaEvents {
   /** Records that a batch of events got positions. `lagSeconds` is how long the oldest event had waited. */
   recordNumbering(events: number, lagSeconds: number): void;
-  /** How many events were waiting for a position at the last check. */
+  /** Records how many events were waiting for a position at the last check. */
   recordWaiting(events: number): void;
   /** Records that the instance received its own notification through the database. */
   recordHeartbeat(): void;

@@ -39,7 +39,10 @@ interface Recipient {
 
 interface Asking {
   readonly userId?: UserId;
-  /** If true, the email also counts toward the IP address's limit, because anyone can create such accounts for free. */
+  /**
+   * True if the caller's own email isn't confirmed. Anyone can create accounts like that for free, so the emails that
+   * they request also count toward the IP address's limit.
+   */
   readonly isUnconfirmed?: boolean;
   /** The recipient, whose limit also applies. Undefined if support sends the email. */
   readonly to?: Recipient;

@@ -47,7 +47,7 @@ export const listBids = operation({
 
 type BidQuery = Parameters<typeof pageRequest>[0] & { status?: z.infer<typeof status> };
 
-/** The caller of this function has checked that the viewer may see the job. */
+/** The caller of this function must have checked that the viewer can see the job. */
 export function bidsOnJob(
   db: Db,
   viewer: Viewer,

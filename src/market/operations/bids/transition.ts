@@ -22,7 +22,7 @@ const EFFECTS: Readonly<Record<BidEffect, (tx: Transaction, bid: Bid) => Promise
   releaseHold: (tx, bid) => (bid.holdId === null ? Promise.resolve() : releaseHolds(tx, [bid.id])),
 };
 
-/** Viewers who may not see the bid and viewers who may not change it get the same refusal. */
+/** Viewers who can't see the bid and viewers who can't change it get the same refusal. */
 function bidTransition(key: BidTransitionKey) {
   const row: BidTransition<EventType> = BID_TRANSITIONS[key];
   return operation({

@@ -35,7 +35,7 @@ interface Wanted {
   readonly after?: string | null | undefined;
 }
 
-/** The caller of this function has checked that the viewer can see the job. */
+/** The caller of this function must have checked that the viewer can see the job. */
 export function openEvents(
   live: Pick<Live<EventWithParties>, 'open'>,
   viewer: Viewer,

@@ -119,7 +119,8 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
     return { data: { tokensRefunded }, sent: tokensRefunded > 0 ? [moveTokens(tx, refund)] : [] };
   }),
 
-  // A dispute is computed from the job's events (`market/rules/jobs/disputes.ts`).
+  // These two effects write nothing, because a dispute is computed from the job's events
+  // (`market/rules/jobs/disputes.ts`).
   beginDispute: effect([], () => ({})),
   lapseProposal: effect([], () => ({})),
 };

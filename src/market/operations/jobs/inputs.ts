@@ -7,7 +7,7 @@ import { withRule } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { writtenInputs } from '../../../platform/fields/entity.js';
 
-/** REST sends these in the path and a header, GraphQL as separate arguments. */
+/** REST sends these fields in the path and a header. GraphQL sends them as separate arguments. */
 export const ofJob = {
   id: idInPath('job').describe('The job.'),
   expectedVersion: z

@@ -1,6 +1,6 @@
 /**
- * Runs a job's transition in two flushes. The first locks the job and reads what the policies check. The second moves
- * the job, applies the effects, writes the events, and commits.
+ * Runs a job's transition in two flushes. The first flush locks the job and reads the facts that the policies check.
+ * The second one moves the job, applies the effects, writes the events, and commits.
  */
 import { z } from 'zod';
 import type { TransitionEffect } from '../../rules/jobs/effects.js';

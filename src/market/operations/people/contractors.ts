@@ -85,7 +85,7 @@ export const contractorFilter = z.strictObject({
   near: nearPlace.nullish().describe(`Only contractors with a service area near a place. ${FOUND_BY_DISTANCE}`),
 });
 
-/** Each order's cursor has a different length, so it's invalid in any other order. */
+/** The cursors of each order have a different length, so a cursor is invalid in any other order. */
 const POSITIONS: Readonly<Record<ContractorOrder, PositionShape>> = {
   newest: ['time', 'text'],
   best_rated: ['number', 'number', 'text'],

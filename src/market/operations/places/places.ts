@@ -18,7 +18,7 @@ async function places() {
 
 type SentAddress = { readonly [Field in keyof Address]?: Address[Field] | undefined };
 
-/** Takes about 0.7 s of CPU time. If a request loaded the data, every other request would have to wait. */
+/** Loading takes about 0.7 s of CPU time. If a request loaded the data, every other request would have to wait. */
 export async function loadPlaces(): Promise<void> {
   await places();
 }

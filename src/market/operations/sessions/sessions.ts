@@ -48,7 +48,8 @@ export const logIn = operation({
     const consume = await caller.consume('logInPerAccountAndAddress', whoFromWhere);
     const session = await countingFailure(caller, email, async () => {
       const account = await findCredentials(db, email);
-      // If a user reports attempts on their account, an operator can find them in the log by the account's ID.
+      // If a user reports login attempts on their account, an operator can find the attempts in the log by the
+      // account's ID.
       caller.request.record.account = account?.user.id;
       // If no account has the email, the comparison takes just as long, so the time doesn't reveal which emails exist.
       const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {

@@ -1,4 +1,4 @@
-/** The deliveries to a webhook endpoint: lists them, sends one again, and sends a test event. */
+/** Lists the deliveries to a webhook endpoint, sends a delivery again, and sends a test event. */
 import { z } from 'zod';
 import { WEBHOOK_DELIVERY } from '../../rules/entities/webhook.js';
 import { refuse } from '../../rules/errors.js';

@@ -1,4 +1,4 @@
-/** Manages webhook endpoints. An API key can't, because an endpoint would outlive the key. */
+/** Manages webhook endpoints. An API key can't manage them, because an endpoint would outlive the key. */
 import { z } from 'zod';
 import { WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
 import { settledFields } from '../../../platform/fields/entity.js';

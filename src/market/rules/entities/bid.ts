@@ -1,4 +1,4 @@
-/** Bids, and the tokens that some of them stake. */
+/** Bids, and the holds on the tokens that some bids stake. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { BID_DURATION_DAYS_MAX, TEXT } from '../market-limits.js';

@@ -1,4 +1,4 @@
-/** People: the account, with which they log in, and the profile for their role. */
+/** People: the account that a person logs in with, and the profile for the person's role. */
 import { z } from 'zod';
 import { EMAIL_UNDO_STATES } from '../people/email-undo.js';
 import { entity } from '../../../platform/fields/entity.js';

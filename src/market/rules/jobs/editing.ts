@@ -237,7 +237,7 @@ const HIGHEST = { budgetMin: 'highestBudgetMin', budgetMax: 'highestBudgetMax' }
   keyof EditBases
 >;
 
-/** Null if the budget was never set. The next budget can then have any value, and limits later ones. */
+/** Null if the budget was never set. The next budget can then have any value, and it limits later budgets. */
 function highestBudget(job: JobWithBases, budget: Budget): number | null {
   return larger(job[HIGHEST[budget]], job[budget]);
 }

@@ -33,5 +33,8 @@ export function kindsWithPage(page: LinkPage): readonly LinkKind[] {
 
 export type LinkPage = (typeof MAILS)[LinkKind]['page'];
 
-/** `refused`: permanently rejected by the mail server. `nobody`: no account has the address, or its link expired. */
+/**
+ * `refused` means that the mail server permanently rejected the email. `nobody` means that no account has the address
+ * or that the email's link has expired.
+ */
 export type MailOutcome = 'sent' | 'refused' | 'given_up' | 'nobody';

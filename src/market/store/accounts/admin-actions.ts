@@ -1,4 +1,4 @@
-/** The log of admins' actions on other people. Each action is recorded in its own transaction. */
+/** The log of admins' actions on other people. An action is recorded in the transaction that performs it. */
 import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { ADMIN_ACTION } from '../../rules/entities/admin-action.js';
 import type { RowOf } from '../../../platform/fields/entity.js';

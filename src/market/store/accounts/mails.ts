@@ -86,7 +86,7 @@ export const markLinkUsed = statement('markLinkUsed', { id: mails.id }, ($: Plac
     .returning(fields),
 );
 
-/** Finds the earliest undo that the account can still use from this address. */
+/** Finds the account's earliest undo link at this address that can still be used. */
 export const selectUndo = statement(
   'selectUndo',
   { id: mails.id, createdAt: mails.createdAt },

@@ -80,7 +80,7 @@ function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[
     where ${allOf([matchesAll($, others), positionCondition])} order by s.created_at desc, s.job_id desc`;
   const where = inMarket(market);
   if (where.length === 0) return sql`${matching} limit ${scan.atMost}`;
-  // With the creation time, the list's index can decide without reading the job.
+  // With the creation time, the list's index alone can decide whether the job is listed.
   const isListed = and(sql`"jobs"."id" = l.id and "jobs"."created_at" = l.created_at`, ...where);
   return sql`select l.id, l.created_at
     from (${matching} offset 0) l cross join lateral (select from jobs where ${isListed} offset 0) j

@@ -46,7 +46,7 @@ const { createdAt, completedJobs, ratingRank, ratingCount, id } = contractors;
 /** `nearBy` computes this column, because no table has it. */
 const nearness = orderKey(sql`near_by.nearness`, 'integer');
 
-/** The columns of each order, which are always sorted in descending order. */
+/** The sort columns of each order. They're always sorted in descending order. */
 const KEYS = {
   newest: { createdAt, id },
   best_rated: { ratingRank, ratingCount, id },

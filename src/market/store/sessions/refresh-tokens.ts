@@ -66,7 +66,7 @@ export async function findRefreshToken(db: Db, token: string) {
   return row;
 }
 
-/** A single statement, so a used token always has a successor. */
+/** This is a single statement, so a used token always has a successor. */
 const replaceToken = statement(
   'replaceToken',
   { expiresAt: refreshTokens.expiresAt },
@@ -93,7 +93,7 @@ const replaceToken = statement(
   },
 );
 
-/** If two calls do this at the same time, the second one finds the token used and gets undefined. */
+/** If two calls do this at the same time, the second one finds that the token is used and gets undefined. */
 export async function replaceRefreshToken(
   db: Db,
   token: string,

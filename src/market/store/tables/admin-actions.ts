@@ -1,4 +1,4 @@
-/** Admins' actions on other people. Append-only, except that a row's text can be erased. */
+/** Admins' actions on other people. Rows are never changed, except that a row's text can be erased. */
 import { sql } from 'drizzle-orm';
 import { index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { users } from './accounts.js';

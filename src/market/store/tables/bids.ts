@@ -30,7 +30,7 @@ export const bids = pgTable(
     createdAt: createdAt(),
     updatedAt: updatedAt(),
     submittedAt: moment().notNull().defaultNow(),
-    /** With this copy, a contractor's own jobs can be sorted together with open jobs. */
+    /** A copy of the job's creation time. With it, a contractor's own jobs can be sorted together with open jobs. */
     jobCreatedAt: moment().notNull(),
   },
   (t) => [
@@ -38,7 +38,7 @@ export const bids = pgTable(
     uniqueIndex('bids_one_for_each_contractor')
       .on(t.jobId, t.contractorId)
       .where(sql`${t.status} <> ${sql.raw(`'${UNCOUNTED_BID_STATE}'`)}`),
-    // A second safeguard against two awards of one job. The first is the job's lock.
+    // This is a second safeguard against two awards of one job. The first one is the job's lock.
     uniqueIndex('bids_one_accepted')
       .on(t.jobId)
       .where(sql`${t.status} = 'accepted'`),

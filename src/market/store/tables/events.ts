@@ -15,7 +15,7 @@ export const events = pgTable(
     sequence: integer().notNull(),
     type: text().$type<EventType>().notNull(),
     actorId: idColumn('user').references(() => users.id),
-    /** The contractor whose bid the event is about. Other contractors may not read the event. */
+    /** The contractor whose bid the event is about. Other contractors can't read the event. */
     bidderId: idColumn('contractor'),
     fromStatus: jobStatus(),
     toStatus: jobStatus(),

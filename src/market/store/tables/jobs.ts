@@ -81,7 +81,10 @@ export const jobs = pgTable(
     mostTokensPaid: integer().notNull().default(0),
     completionDateAtCheckIn: date({ mode: 'string' }),
 
-    /** Every change to the job or its bids is an event that is numbered under the job's lock. */
+    /**
+     * The number of the job's events. Every change to the job or its bids is an event that is numbered under the job's
+     * lock.
+     */
     eventCount: integer().notNull().default(0),
     /** The number of live, accepted, and rejected bids. */
     bidCount: integer().notNull().default(0),
@@ -151,7 +154,7 @@ const searchedColumns = () => ({
   jobId: idColumn('job')
     .primaryKey()
     .references(() => jobs.id, { onDelete: 'cascade' }),
-  /** With this copy, results can be sorted without reading the job. */
+  /** A copy of the job's creation time, so results can be sorted without reading the job. */
   createdAt: moment().notNull(),
   /** The title and the description in lowercase, with a separator between them. */
   words: text().notNull(),

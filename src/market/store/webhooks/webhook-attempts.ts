@@ -94,7 +94,7 @@ interface Attempt {
   readonly responseStatus: number | null;
   readonly error: string | null;
   readonly response: string | null;
-  /** Status 410 means that the endpoint doesn't want any more events. */
+  /** True after status 410, which means that the endpoint doesn't want any more events. */
   readonly isGone: boolean;
 }
 

@@ -45,7 +45,7 @@ export function createLimits(measured: Measured, { suggestions }: LimitSettings)
     options: {
       parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
       maxRecursiveSelections: GRAPHQL_LIMITS.selections,
-      // After the last reported error, GraphQL adds one that says there are more.
+      // After the last reported error, GraphQL adds an error that says that there are more.
       validationOptions: { hideSuggestions: !suggestions, maxErrors: ERRORS.perAnswerMax - 1 },
       documentStore: new InMemoryLRUCache<DocumentNode>({
         maxSize: DOCUMENT_CACHE_CHARACTERS_MAX,

@@ -1,7 +1,7 @@
 /**
  * With PERSISTED_DOCUMENTS=only, only documents on a list can run, on every channel. A request sends a document's exact
- * text or names it by its SHA-256: as `documentId`, with or without the prefix `sha256:`, or in
- * `extensions.persistedQuery.sha256Hash`, as Apollo's clients do. Anything else is rejected before parsing.
+ * text or names the document by its SHA-256: as `documentId`, with or without the prefix `sha256:`, or in
+ * `extensions.persistedQuery.sha256Hash`, as Apollo's clients do. Any other request is rejected before parsing.
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';

@@ -103,7 +103,7 @@ function refusalOf(limit: Limit, count: number, countInWords: string): Refusal {
   });
 }
 
-/** Created once, because creating a formatter takes longer than the rest of a refusal. */
+/** The formatter is created only once, because creating it takes longer than the rest of a refusal. */
 const NUMBERS = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
 function formatNumber(number: number): string {

@@ -69,7 +69,7 @@ export function wrongVariables(
   }
 }
 
-/** The type of a part of a value, by its path. A list may be sent as its only entry. */
+/** The type of a part of a value, by its path. Instead of a list with one entry, a client may send just that entry. */
 function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): GraphQLInputType {
   return path.reduce<GraphQLInputType>((whole, step) => {
     const nullable = getNullableType(whole);

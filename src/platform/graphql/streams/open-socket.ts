@@ -1,6 +1,6 @@
 /**
- * One WebSocket. graphql-ws implements the protocol. This class adds authentication, limits on what the client sends
- * and leaves unread, and a reason for each close.
+ * One WebSocket. graphql-ws implements the protocol. This class adds authentication, limits on the data that the client
+ * sends and leaves unread, and a reason for each close.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';

@@ -51,7 +51,7 @@ const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
   maxFragments: WEB_SOCKET.fragmentsMax,
   closeTimeout: STREAM.closeTimeoutMs,
   autoPong: false,
-  // If this is false, `ws` 8.23.0 parses what follows a frame that it has rejected, and throws outside of any call.
+  // If this is false, `ws` 8.23.0 parses the data after a frame that it has rejected, and throws outside of any call.
   allowSynchronousEvents: true,
   handleProtocols,
 };

@@ -1,6 +1,7 @@
 /**
- * The pages for people and their files, served from memory. Each file is compressed once per encoding, on the first
- * request for it. A browser revalidates a file each time, so a page and its scripts always match.
+ * The pages for people, and the files that these pages use, served from memory. Each file is compressed once per
+ * encoding, on the first request for it. A browser revalidates a file each time, so a page and its scripts always
+ * match.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
