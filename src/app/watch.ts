@@ -78,7 +78,7 @@ function watchMarket({ metrics, db, databaseWatch }: Services): void {
   metrics.gauges('market_jobs', 'Jobs by status.', 'status', async () => (await figures()).jobs ?? {});
   metrics.gauges(
     'market_jobs_reached',
-    'Jobs that were published (or completed by an admin as drafts), awarded, and completed.',
+    'Jobs that were published, awarded, and completed. A draft that an admin completed counts as published.',
     'stage',
     async () => ({ ...(await figures()).reached }),
   );

@@ -100,18 +100,19 @@ export const JobOrderEnum = choice('JobOrder', 'The order of a list of jobs.', J
   recently_updated:
     'The most recently changed jobs first. A job that changes while you read the list moves to its start.',
   highest_budget: 'The highest `budgetMax` first. Jobs without one come last.',
-  longest_unchanged: 'The jobs that have been in their status longest first. Only admins can use it.',
+  longest_unchanged:
+    'The jobs that have been in their current status longest come first. Only admins can use this order.',
   nearest:
     'The jobs nearest to the filter’s place first, within 100 miles. At the same distance, newer jobs come first.',
 });
 
 export const BidStatus = choice('BidStatus', 'The status of a bid.', BID_STATES, {
-  pending: 'The homeowner hasn’t viewed it yet.',
-  viewed: 'The homeowner has viewed it.',
-  shortlisted: 'The homeowner has shortlisted it.',
-  accepted: 'The job was awarded to it.',
-  rejected: 'The homeowner rejected it, awarded another bid, or the job ended.',
-  withdrawn: 'The contractor withdrew it.',
+  pending: 'The homeowner hasn’t viewed the bid yet.',
+  viewed: 'The homeowner has viewed the bid.',
+  shortlisted: 'The homeowner has shortlisted the bid.',
+  accepted: 'The job was awarded to this bid.',
+  rejected: 'The homeowner rejected the bid or awarded another one, or the job ended.',
+  withdrawn: 'The contractor withdrew the bid.',
 });
 
 choice('HoldStatus', 'The status of staked tokens.', HOLD_STATES, {
@@ -174,9 +175,7 @@ choice('DisputeEnding', 'The ways in which a dispute can end.', DISPUTE_ENDINGS,
 
 choice('ApiKeyAccess', 'What an API key can do.', API_KEY_ACCESSES, {
   read: 'Queries and subscriptions only. Every mutation fails with `FORBIDDEN`.',
-  full:
-    'Everything that its owner can do, except managing the email address, password, sessions, API keys, and ' +
-    'webhooks.',
+  full: 'Everything that its owner can do, except managing the email address, password, sessions, and API keys.',
 });
 
 choice('WebhookStatus', 'The status of a webhook endpoint.', WEBHOOK_STATES, {

@@ -251,7 +251,7 @@ export const PAGINATION = entity('Pagination', 'The position of a page in its li
 });
 
 export function pageOf({ name, schema }: Entity): Entity {
-  return entity(`${name}Page`, 'A page of a list. The `Link` header leads to the next page.', {
+  return entity(`${name}Page`, 'A page of a list. The `Link` header links to the next page.', {
     data: { type: z.array(schema), description: 'The entries.' },
     pagination: { type: PAGINATION.schema, description: PAGINATION.description },
   });

@@ -55,7 +55,7 @@ describe('invalid variables', () => {
       token: hanna.token,
       variables: { input: named(51, (i) => `name${i}`) },
     });
-    expect(errors?.[49]?.message).toBe('More is wrong with the variables; these are the first 49 errors.');
+    expect(errors?.[49]?.message).toBe('There are more errors in the variables. These are the first 49.');
   });
 });
 

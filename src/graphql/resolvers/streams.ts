@@ -42,7 +42,7 @@ function streamOf<Input>(operation: Operation<Input, EventsToCome>) {
   return async ({ args, context }: SubscribeRequest): Promise<AsyncIterable<unknown>> => {
     const { caller, opening } = context as Context;
     const { open } = await perform(operation, args, caller);
-    if (!opening) throw new Error('A subscription was executed where no stream is opened.');
+    if (!opening) throw new Error('A subscription ran outside of a stream.');
     return opening.begin(() => open(caller.pool));
   };
 }

@@ -44,7 +44,7 @@ export const REFUSALS = {
   STALE_VERSION: [412, 'The job has changed since you read it. Read it again, then retry.'],
   PERSISTED_QUERY_NOT_FOUND: PLATFORM_REFUSALS.PERSISTED_QUERY_NOT_FOUND,
   OVERLOADED: PLATFORM_REFUSALS.OVERLOADED,
-  NOT_CONFIGURED: [501, 'This server isn’t set up for this.'],
+  NOT_CONFIGURED: [501, 'This operation isn’t set up on this server.'],
   INTERNAL: PLATFORM_REFUSALS.INTERNAL,
 } as const satisfies Record<string, RefusalRow>;
 
@@ -81,7 +81,9 @@ export const UNAUTHORIZED_REASONS = {
   malformed: 'The value doesn’t look like a token.',
   invalid: 'The token is unknown, was altered, or comes from another service.',
   expired: 'The token is genuine but has expired.',
-  session_ended: 'The session or API key has ended, for example because of a logout, a new password, or a suspension.',
+  session_ended:
+    'The session has ended or the API key was revoked, for example because of a logout, a new password, or a ' +
+    'suspension.',
   superseded: 'The refresh token and its successor were already used. Use the session’s newest refresh token.',
   reused: 'The refresh token was first used more than 60 seconds ago, so we ended the session.',
   wrong_credentials: 'The email address or password is wrong.',

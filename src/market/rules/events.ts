@@ -29,5 +29,5 @@ export const EVENT_DESCRIPTIONS = Object.fromEntries([
     [row.event, row.description],
   ]),
   ...Object.values(BID_TRANSITIONS).map(({ event, description }) => [event, description]),
-  [BID_TRANSITIONS.reject.event, 'The homeowner rejected the bid, awarded another bid, or the job ended.'],
+  [BID_TRANSITIONS.reject.event, 'The homeowner rejected the bid or awarded another one, or the job ended.'],
 ]) as Readonly<Record<EventType, string>>;

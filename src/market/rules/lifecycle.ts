@@ -254,7 +254,7 @@ export const OTHER_JOB_ACTIONS = {
     codeInOtherStates: 'FIELD_NOT_EDITABLE',
     description:
       'The homeowner edits the fields that the job’s status allows. Omitted fields are unchanged; null clears a ' +
-      'field. If one field can’t change, none do.',
+      'field. If one of the fields can’t be changed, none of them are.',
     effects: ['chargeRaisedUrgency'],
   },
   review: {

@@ -5,11 +5,11 @@
  * refunds, and the limits on edits depend on the phase.
  */
 export const JOB_PHASES = {
-  unpublished: 'Only its owner sees it, and it may lack what publishing asks for.',
-  bidding: 'It is published and not awarded: live bids may wait on it, and nowhere else.',
-  award: 'One bid is accepted, and all others are settled; the work has not begun.',
-  work: 'The work has begun, from where on the completion date may move only so far.',
-  end: 'Nothing leads on, and no hold is active; it is awarded if it was so before.',
+  unpublished: 'Only its owner can see the job. Fields that publishing requires may be missing.',
+  bidding: 'The job is published but not awarded. Only in this phase can a job have live bids.',
+  award: 'One bid is accepted, and all others are settled. The work hasn’t started.',
+  work: 'The work has started. From now on, the completion date can move only by a limited number of days.',
+  end: 'The status can’t change anymore, and no hold is active. An awarded job stays awarded.',
 } as const;
 export type JobPhase = keyof typeof JOB_PHASES;
 
@@ -26,7 +26,11 @@ interface JobStateRow {
 export const JOB_STATE_ROWS = {
   draft: { phase: 'unpublished', noun: 'a draft', description: 'Not published yet. Only the owner can see it.' },
   open: { phase: 'bidding', noun: 'an open job', description: 'Published. Contractors can bid on it.' },
-  awarded: { phase: 'award', noun: 'an awarded job', description: 'Awarded to one bid. The work hasn’t started.' },
+  awarded: {
+    phase: 'award',
+    noun: 'an awarded job',
+    description: 'The homeowner has chosen a bid. The work hasn’t started.',
+  },
   in_progress: { phase: 'work', noun: 'a job in progress', description: 'The contractor is working.' },
   in_review: {
     phase: 'work',

@@ -134,7 +134,7 @@ function failure(error: string): Outcome {
 
 /** The error's own message isn't used, because it would reveal addresses in the private network. */
 const REASONS: Readonly<Record<string, string>> = {
-  [NOT_PUBLIC]: 'The host name leads to an IP address that isn’t public.',
+  [NOT_PUBLIC]: 'The host name points to an IP address that isn’t public.',
   ENOTFOUND: 'The host name doesn’t exist.',
   ENODATA: 'The host name has no IP address.',
   EAI_AGAIN: 'The host name couldn’t be looked up.',

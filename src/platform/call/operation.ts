@@ -165,7 +165,7 @@ export async function requireSession(caller: Pick<Caller, 'hasApiKey' | 'viewer'
   await caller.viewer({ byDatabase: true });
 }
 
-const NOT_BY_KEY = 'An API key can’t do this. Log in to manage the email address, password, sessions and API keys.';
+const NOT_BY_KEY = 'An API key can’t do this. Log in to manage the email address, password, sessions, and API keys.';
 const NOT_BY_READ_KEY = 'This API key is read-only. To do this, create a key with full access.';
 
 async function parseInput<Input>({ input: schema }: Operation<Input, unknown>, input: InputSource): Promise<Input> {

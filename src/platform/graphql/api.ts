@@ -170,7 +170,7 @@ export async function openGraphqlApi(
       },
       context: async () => context,
     });
-    if (body.kind !== 'complete') throw new Error('Incremental delivery is not offered.');
+    if (body.kind !== 'complete') throw new Error('Incremental delivery isn’t supported.');
     return {
       status,
       headers: [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type'),

@@ -17,7 +17,7 @@ import { ERRORS } from '../caller-limits.js';
 const { perAnswerMax, locationsMax } = ERRORS;
 
 /** Replaces every error beyond a response's limit. This error has a path, so graphql-js doesn't locate it again. */
-export const ERROR_BEYOND_LIMIT = new GraphQLError('There are more errors than an answer holds.', { path: [] });
+export const ERROR_BEYOND_LIMIT = new GraphQLError('There are more errors than a response can contain.', { path: [] });
 
 /** The formatted form of that error, which is counted but not sent. */
 export const FORMATTED_ERROR_BEYOND_LIMIT: GraphQLFormattedError = Object.freeze({

@@ -141,7 +141,10 @@ function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly stri
   if (!wantsDryRun) return;
   const alone = mutations.filter((name) => mustBeAlone(operations.get(name)));
   if (alone.length > 0 && mutations.length > 1) {
-    throw badHeader('Dry-Run', `does not go with ${alone[0]} among other mutations; send it in a request of its own`);
+    throw badHeader(
+      'Dry-Run',
+      `can’t be used for ${alone[0]} together with other mutations. Send ${alone[0]} in a separate request`,
+    );
   }
   if (!alone.some((name) => operations.get(name)?.ignoresKeyAndDryRun)) caller.beginDryRun();
 }

@@ -70,7 +70,7 @@ function problemWithPort({ port }: URL): string | undefined {
     : `must use port 443, or a port of at least ${LOWEST_FREE_PORT}`;
 }
 
-const NOT_PUBLIC_PROBLEM = 'must lead to a public IP address';
+const NOT_PUBLIC_PROBLEM = 'must point to a public IP address';
 const INSIDE_NAMES = /(^|\.)(localhost|local|internal|intranet|lan|home\.arpa|test|invalid|onion)$/;
 
 function problemWithHost({ hostname }: URL): string | undefined {
@@ -121,7 +121,7 @@ async function publicAddressesOf(resolver: Resolver, hostname: string) {
       ? v4.reason
       : Object.assign(new Error(`${hostname} has no address.`), { code: NODATA });
   if (!addresses.every(({ address }) => isPublicAddress(address)))
-    throw Object.assign(new Error(`${hostname} leads to an address that is not public.`), { code: NOT_PUBLIC });
+    throw Object.assign(new Error(`${hostname} points to an address that isn’t public.`), { code: NOT_PUBLIC });
   return addresses;
 }
 

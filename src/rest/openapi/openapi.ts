@@ -97,7 +97,7 @@ const ABOUT = [
     'with `page`, or follow the `Link` header, which stays fast at any depth.',
   '- **Errors.** Each request is checked in this order: authentication (401), rate limits (429), the caller’s role ' +
     '(403), the shape of the input (400), whether the resource exists (404), the caller’s access to it (403), its ' +
-    'status (400), and all other rules (400), with the price last. You get the first error. `details.code` is ' +
+    'status (400), and all other rules (400), with the token cost last. You get the first error. `details.code` is ' +
     'from a closed list.',
   '- **Retries.** If a response is lost, or it’s a 503 or a 409 `IDEMPOTENCY_KEY_IN_USE`, retry with exponential ' +
     'backoff. Send writes with the same `Idempotency-Key`. After a 429, wait `Retry-After` seconds. After a 401 with ' +
@@ -127,7 +127,7 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
   [
     'People',
     /^\/(users|homeowners|admin-actions)\b/,
-    'Users as others see them. Admins can also list accounts and the actions of admins.',
+    'Users as others see them. Admins can also list accounts and admin actions.',
   ],
   ['API keys', /^\/api-keys\b/, 'Keys for programs, which act as the key’s owner.'],
   ['Webhooks', /^\/webhooks\b/, 'Events on your jobs and bids, sent to your URL as they happen.'],

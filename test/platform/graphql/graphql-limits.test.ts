@@ -159,7 +159,7 @@ it('A subscription sent as a request is refused before anything runs, and told w
   const { status, errors } = await app.graphql('subscription { myEvents { id } }');
   expect([status, errors?.[0]?.message, errors?.[0]?.extensions.code]).toEqual([
     400,
-    'A subscription is a stream: open it by a WebSocket to /graphql (graphql-transport-ws), or as server-sent ' +
+    'Open a subscription with a WebSocket to /graphql (graphql-transport-ws), or as server-sent ' +
       'events from /graphql/stream.',
     'VALIDATION_FAILED',
   ]);
@@ -177,7 +177,7 @@ it.each([
     'fragment F on Subscription { myEvents { id } }',
 ])('A condition on everything that a subscription selects is refused, whatever its value: %s', async (query) => {
   const message =
-    'The one field of a subscription may bear no @skip and no @include; what is selected of its events may.';
+    'A subscription’s field can’t have @skip or @include. The fields that are selected from its events can.';
   const { status, errors } = await app.graphql(query);
   expect([status, errors]).toEqual([
     400,

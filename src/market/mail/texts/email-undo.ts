@@ -17,7 +17,7 @@ export const EMAIL_UNDO_PENDING: MailText = {
   subject: 'Someone asked to undo your email change',
   before: [
     "The owner of your account's former email address asked us to undo the change. Because the account was used " +
-      'after the change, our support team will decide who keeps it.',
+      'after the change, our support team will decide who keeps the account.',
     "Until then, you can't publish or award jobs, bid, or change your email address. To settle this, contact our " +
       'support team.',
   ],

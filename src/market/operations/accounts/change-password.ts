@@ -20,7 +20,8 @@ import {
 export const changePassword = operation({
   name: 'changePassword',
   description:
-    'Sets a new password, ends the account’s other sessions and its API keys, and sends an email about the change.',
+    'Sets a new password, ends the account’s other sessions, revokes its API keys, and sends an email about the ' +
+    'change.',
   allows: 'signed in',
   budget: 'write',
   refusals: ['INVALID_CREDENTIALS'],

@@ -46,7 +46,7 @@ export const requestPasswordReset = operation({
 export const sendPasswordReset = operation({
   name: 'sendPasswordReset',
   description:
-    'Sends a user who contacted support a link to set a new password. It goes to the account’s email address.',
+    'Sends a user who contacted support a link to set a new password. The link goes to the account’s email address.',
   allows: ['admin'],
   budget: 'write',
   refusals: ['NOT_CONFIGURED'],
@@ -72,9 +72,9 @@ export const sendPasswordReset = operation({
 export const resetPassword = operation({
   name: 'resetPassword',
   description:
-    'Sets a new password with the link from an email. This ends the account’s sessions, API keys, and other links, ' +
-    'except a link to undo an email change. It also pauses the account’s webhooks. You aren’t logged in: log in ' +
-    'with the new password.',
+    'Sets a new password with the link from an email. This ends the account’s sessions, revokes its API keys, and ' +
+    'invalidates its other links, except a link to undo an email change. It also pauses the account’s webhooks. ' +
+    'It doesn’t log you in, so log in with the new password.',
   allows: 'anyone',
   budget: 'own',
   refusals: ['INVALID_LINK'],

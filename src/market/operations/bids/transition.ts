@@ -56,7 +56,7 @@ function bidTransition(key: BidTransitionKey) {
           logEvents(tx, job, [event]),
           ...row.effects.map((effect) => EFFECTS[effect](tx, bid)),
         );
-        if (!after) throw new Error('A bid that was locked is not there.');
+        if (!after) throw new Error('A locked bid is missing.');
         return after;
       }),
   });

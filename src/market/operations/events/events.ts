@@ -39,7 +39,7 @@ export const listOwnEvents = operation({
   description:
     'Lists events on your jobs, oldest first. Your jobs are the jobs that you own, were awarded, or have a bid on ' +
     'that isn’t withdrawn. Admins get the events on all jobs. To continue, pass the last position you’ve seen as ' +
-    '`after`. You miss no event that you can read by then, and see none twice.',
+    '`after`. You then get every event that you can read exactly once.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({

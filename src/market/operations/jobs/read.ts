@@ -66,7 +66,7 @@ export const jobFilter = z.strictObject({
     .nullish()
     .describe(
       'Only jobs that changed at or after this time. A change can appear in the list a little late, so start one ' +
-        'minute before the newest change you’ve seen, and drop repeats by ID and version. Bids and proposals in a ' +
+        'minute before the newest change you’ve seen, and drop duplicates by ID and version. Bids and proposals in a ' +
         'dispute don’t change a job, and deleted jobs aren’t listed. To get those events on your own jobs, use ' +
         '`myEvents(after)` or `GET /v1/events?after=`.',
     ),
@@ -132,10 +132,10 @@ function assertMayList(
   if (role === 'admin') return;
   if (homeownerId != null) throw refuse('FORBIDDEN', { message: 'Only admins can list a homeowner’s jobs.' });
   if (statusChangedBefore != null || orderBy === 'longest_unchanged')
-    throw refuse('FORBIDDEN', { message: 'Only admins can filter or order jobs by their last change of status.' });
+    throw refuse('FORBIDDEN', { message: 'Only admins can filter or order jobs by their last status change.' });
   if (contractorId != null && contractorId !== own)
     throw refuse('FORBIDDEN', {
-      message: 'Only admins and the contractor can list the jobs awarded to that contractor.',
+      message: 'Only admins and this contractor can list the jobs awarded to the contractor.',
     });
 }
 
@@ -154,8 +154,8 @@ export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[])
 }
 
 export const WHO_READS_EVENTS =
-  'The parties and admins see all events. Bidders see changes of status, events on their own bid, and the public ' +
-  'fields that an edit changed. Everyone else sees only changes of status.';
+  'The parties and admins see all events. Bidders see status changes, events on their own bid, and edits to the ' +
+  'job’s public fields. Everyone else sees only status changes.';
 
 export const listEvents = operation({
   name: 'jobEvents',

@@ -37,7 +37,7 @@ export const submitJobForReview = transition('submitForReview', {
 export const approveJob = transition('approve', {
   body: {
     rating: rating.nullish().describe('The rating, from 1 to 5. It counts toward the contractor’s average.'),
-    review: optionalText(TEXT.note).describe('A review of the work, for others to read.'),
+    review: optionalText(TEXT.note).describe('A review of the work. Other users can read it.'),
   },
 });
 
@@ -58,7 +58,8 @@ export const resolveDispute = transition('resolveDispute', {
       'The resolution that you propose. To accept the other party’s proposal, send the same text.',
     ),
     agreedBy: optionalText(TEXT.line).describe(
-      'The name of the person who agrees, stored as you write it. Only the logged-in user counts.',
+      'The name of the person who agrees, stored as you write it. The name isn’t checked: the proposal always ' +
+        'comes from the logged-in user.',
     ),
   },
   facts: ['disputeEvents'],

@@ -71,7 +71,7 @@ const { place: nearPlace, fields: nearFields } = nearInputs('contractors', NEAR_
 
 const FOUND_BY_DISTANCE =
   'This finds only service areas that are a ZIP code (`78704`) or a city with its state (`Austin, TX`). The distance ' +
-  'is measured to their center.';
+  'is measured to the center of the area.';
 
 export const contractorFilter = z.strictObject({
   search: optionalText(TEXT.title).describe(

@@ -77,8 +77,8 @@ export const logIn = operation({
 export const refreshSession = operation({
   name: 'refreshSession',
   description:
-    `Exchanges a refresh token for a new access token and a new refresh token. For ${SESSION.leewaySeconds} seconds ` +
-    'after its first use, a refresh token returns that same new refresh token again.',
+    `Exchanges a refresh token for a new access token and a new refresh token. If you use the old ` +
+    `refresh token again within ${SESSION.leewaySeconds} seconds of its first use, you get the same new refresh token.`,
   allows: 'anyone',
   budget: 'own',
   refusals: ['INVALID_REFRESH_TOKEN'],

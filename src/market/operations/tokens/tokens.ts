@@ -122,7 +122,7 @@ export const adjustTokens = operation({
       .nullish()
       .describe(
         'A unique reference to another system, such as a payment ID. An adjustment with the same reference is made ' +
-          'only once, however often you send it.',
+          'only once, even if you send it again.',
       ),
   }),
   run: ({ db, viewer }, input): Promise<TokenTransfer> =>
@@ -181,7 +181,7 @@ function referenceReused() {
 
 export const auditTokens = operation({
   name: 'auditTokens',
-  description: 'Adds up all transfers and holds, and compares the sums with the stored figures.',
+  description: 'Adds up all transfers and holds, and compares the sums with the stored balances.',
   allows: ['admin'],
   budget: 'read',
   input: emptyInput,

@@ -70,8 +70,8 @@ export const sendTestEvent = operation({
 export const redeliver = operation({
   name: 'redeliver',
   description:
-    'Sends an event to a webhook endpoint again, with the same `webhook-id`, even if it was delivered or failed ' +
-    'permanently.',
+    'Sends an event to a webhook endpoint again, with the same `webhook-id`. You can redeliver any event, even one ' +
+    'that was delivered or failed permanently.',
   allows: 'signed in',
   budget: 'write',
   input: z.strictObject({ id: idInPath('webhookDelivery').describe('The delivery.') }),

@@ -191,8 +191,8 @@ const OLD_SECRET_MS = WEBHOOKS.oldSecretHours * 60 * 60 * 1000;
 export const rotateWebhookSecret = operation({
   name: 'rotateWebhookSecret',
   description:
-    'Replaces a webhook endpoint’s secret. The new secret is shown only once. For 24 hours, the old secret also ' +
-    'signs events, so you can switch without rejecting any.',
+    'Replaces a webhook endpoint’s secret. The new secret is shown only once. For 24 hours, events are also signed ' +
+    'with the old secret, so you can switch without rejecting any events.',
   allows: 'signed in',
   budget: 'write',
   answersSecret: true,

@@ -15,7 +15,7 @@ export const ADMIN_ACTION = entity(
       description: 'The name of the GraphQL operation.',
       example: 'unverifyContractor',
     },
-    adminId: { type: idOf('user'), description: 'The admin who did it.' },
+    adminId: { type: idOf('user'), description: 'The admin who performed the action.' },
     userId: { type: idOf('user'), description: 'The user that the action concerns. For a job, its owner.' },
     jobId: {
       type: idOf('job').nullable(),
@@ -42,6 +42,6 @@ export const ADMIN_ACTION = entity(
       description: 'The decision in a dispute or an appeal. Null for other actions, or if the decision was erased.',
       example: null,
     },
-    createdAt: { type: timestamp, description: 'When the admin did it.' },
+    createdAt: { type: timestamp, description: 'When the action was performed.' },
   },
 );

@@ -21,8 +21,8 @@ import { idOf, identifier } from '../id-fields.js';
 export const JOB_DISTANCE = {
   type: z.number().min(0).nullable(),
   description:
-    'The distance in miles, to one decimal place, from the place in the filter to the center of the job’s city. ' +
-    'Null if the filter has no place.',
+    'The distance in miles from the place in the filter to the center of the job’s city, rounded to a tenth. Null ' +
+    'if you don’t filter by place.',
   example: 4.2,
 };
 
@@ -161,7 +161,7 @@ export const JOB = entity('Job', 'Work that a homeowner wants done.', {
   },
   review: {
     type: nullableText(TEXT.note),
-    description: 'The homeowner’s review of the work, for others to read. Null if they didn’t write one.',
+    description: 'The homeowner’s review of the work. Other users can read it. Null if the homeowner didn’t write one.',
     example: null,
   },
   version: {

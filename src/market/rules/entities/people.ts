@@ -64,8 +64,8 @@ export const USER = entity('User', 'A person with an account.', {
   emailUndoAddress: {
     type: email.nullable(),
     description:
-      'The other address in that undo: the former address, which claims the account, while the undo is pending. ' +
-      'After that, the address that didn’t get the account.',
+      'The other address in the last request to undo an email change. While the request is pending, it’s the ' +
+      'former address, which claims the account. Later, it’s the address that didn’t get the account.',
     example: null,
     readBy: ADMINS,
   },
@@ -214,8 +214,8 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
   suspended: {
     type: z.boolean().nullable(),
     description:
-      'A suspended contractor is listed only for admins, and their bids can’t be awarded. True while the contractor ' +
-      'is suspended.',
+      'True while the contractor is suspended. Only admins see a suspended contractor in lists, and the ' +
+      'contractor’s bids can’t be awarded.',
     example: false,
     readBy: CREDENTIALS,
   },
@@ -227,7 +227,7 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
 export const CONTRACTOR_DISTANCE = {
   type: z.number().min(0).nullable(),
   description:
-    'The distance in miles, to one decimal place, from the place in the filter to the contractor’s nearest service ' +
-    'area. Null if the filter has no place.',
+    'The distance in miles from the place in the filter to the contractor’s nearest service area, rounded to a ' +
+    'tenth. Null if you don’t filter by place.',
   example: 4.2,
 } as const;

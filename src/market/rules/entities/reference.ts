@@ -36,7 +36,7 @@ export const AVAILABLE_ACTION = entity('AvailableAction', 'An operation on a job
   },
   tokenCost: {
     type: integer().nullable(),
-    description: 'The tokens that the call would charge. Null if that depends on the input.',
+    description: 'The tokens that the call would charge. Null if the cost depends on the input.',
     example: 5,
   },
 });

@@ -44,8 +44,7 @@ export const WEBHOOK_ENDPOINT = entity(
     oldSecretEndsAt: {
       type: timestamp.nullable(),
       description:
-        'When the replaced secret stops signing events along with the current one. Null if no replaced secret ' +
-        'is in use.',
+        'The time until which events are also signed with the replaced secret. Null if no replaced secret is in use.',
       example: null,
     },
     createdAt: { type: timestamp, description: 'When the endpoint was created.' },
@@ -61,7 +60,7 @@ export const NEW_WEBHOOK = entity('NewWebhook', 'A webhook endpoint and its new 
   secret: {
     type: z.string().meta({ pattern: '^whsec_[0-9A-Za-z+/]{43}=$' }),
     description:
-      'The secret that signs events: `whsec_` and 32 bytes in base64, as in Standard Webhooks. It’s shown only once.',
+      'The secret for signing events: `whsec_` and 32 bytes in base64, as in Standard Webhooks. It’s shown only once.',
     example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfKc2E6Q2Q=',
   },
 });

@@ -170,7 +170,7 @@ export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promi
       ) as UpdateJob,
   );
   const [row] = await update(tx, { ...changes, id: job.id });
-  if (!row) throw new Error('A job that was locked is not there.');
+  if (!row) throw new Error('A locked job is missing.');
   return { ...job, ...changes, ...row };
 }
 

@@ -143,7 +143,7 @@ const insertTransfer = statement('insertTransfer', transferColumns, ($: Placehol
  */
 export async function moveTokens(tx: Db, movement: Movement): Promise<TokenTransfer> {
   const [transfer] = await insertTransfer(tx, asTransfer(movement));
-  if (!transfer) throw new Error('Tokens were moved for somebody who has no balance.');
+  if (!transfer) throw new Error('Tokens were transferred for a user without a balance.');
   return transfer;
 }
 

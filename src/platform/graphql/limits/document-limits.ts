@@ -87,8 +87,8 @@ function wrongAddress({ operation }: OperationDefinitionNode, isStream: boolean)
 
 const SUBSCRIPTIONS_ALONE = 'Streams are only for subscriptions. Send queries and mutations by POST to /graphql.';
 const NO_SUBSCRIPTIONS =
-  'A subscription is a stream: open it by a WebSocket to /graphql (graphql-transport-ws), or as server-sent events ' +
-  'from /graphql/stream.';
+  'Open a subscription with a WebSocket to /graphql (graphql-transport-ws), or with server-sent events from ' +
+  '/graphql/stream.';
 
 /**
  * GraphQL's rules overflow the stack if fragments below a field spread each other in a circle. The rules also throw if
@@ -101,8 +101,8 @@ function refusalOfThrown(error: Error): GraphQLError | undefined {
 }
 
 const NESTED_TOO_DEEPLY =
-  'The operation is nested too deeply, or its fragments spread each other in a circle. Send its parts in requests of ' +
-  'their own.';
+  'The operation is nested too deeply, or its fragments refer to each other in a circle. Split it into several ' +
+  'requests.';
 
 /**
  * Removes suggestions of names here, because Apollo doesn't pass options on to execution, which coerces the variables.

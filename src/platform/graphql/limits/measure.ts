@@ -227,4 +227,4 @@ function conditionErrorsIn(fields: readonly (readonly Selection[])[]): GraphQLEr
 }
 
 export const UNCONDITIONAL =
-  'The one field of a subscription may bear no @skip and no @include; what is selected of its events may.';
+  'A subscription’s field can’t have @skip or @include. The fields that are selected from its events can.';

@@ -126,7 +126,9 @@ function readList(file: string): ReadonlyMap<string, string> {
   if (entries.some(([hash]) => SHA1.test(hash))) throw invalidFile(NOT_SHA1);
   const wrongHashes = entries.filter(([hash, document]) => hash !== sha256(document)).map(([hash]) => cut(hash, 100));
   if (wrongHashes.length > 0)
-    throw invalidFile(`names documents by what is not their SHA-256: ${cut(wrongHashes.slice(0, 5).join(', '))}.`);
+    throw invalidFile(
+      `has hashes that aren’t the SHA-256 of their documents: ${cut(wrongHashes.slice(0, 5).join(', '))}.`,
+    );
   return new Map(entries);
 }
 

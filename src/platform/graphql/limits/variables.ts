@@ -45,7 +45,7 @@ export function wrongVariables(
     for (const definition of variableDefinitions) check(definition);
   } catch (error) {
     if (!(error instanceof TooManyErrors)) throw error;
-    errors.push(variableError(`More is wrong with the variables; these are the first ${REPORTED_MAX} errors.`));
+    errors.push(variableError(`There are more errors in the variables. These are the first ${REPORTED_MAX}.`));
   }
   // A refusal names every bad field, and many clients read only the first error.
   const [first] = errors;

@@ -60,7 +60,7 @@ const CLOSE_CODES = {
   tryAgainLater: 1013,
   internal: 1011,
 } as const;
-const ID_IN_USE = 'A subscription of this id is not over yet.';
+const ID_IN_USE = 'A subscription with this ID is still active.';
 /** A close frame has no room for a longer reason. */
 const REASON_CHARACTERS_MAX = 120;
 

@@ -17,7 +17,7 @@ export const STREAM_ENDS = {
   completed: { description: 'the client ended it' },
   left: { description: 'the connection closed, or its client no longer answered' },
   slow: { description: 'the client read too slowly' },
-  session_ended: { description: 'the session or API key has ended; log in again', closeCode: 4401 },
+  session_ended: { description: 'the session has ended or the API key was revoked; log in again', closeCode: 4401 },
   token_expired: { description: 'the access token has expired; reconnect with a new one', closeCode: 4403 },
   flooding: { description: 'the client sent too many messages', closeCode: 4429 },
   draining: { description: 'this server is stopping; reconnect', closeCode: 1012 },

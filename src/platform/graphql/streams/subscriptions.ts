@@ -96,7 +96,7 @@ class OpeningStream implements Opening {
 
   finish(): AnswerStream {
     const [source, answer] = [this.#source, this.#answer];
-    if (!source || !answer) throw new Error('A subscription was executed and left no stream.');
+    if (!source || !answer) throw new Error('A subscription ran without opening a stream.');
     const { services, request } = this.caller;
     const { channel } = this.connection;
     const openedAt = performance.now();
