@@ -198,7 +198,7 @@ export const CONFIRMATION = entity('Confirmation', 'The confirmation that the op
   },
   message: {
     type: z.string(),
-    description: 'A sentence for people that says what was done.',
+    description: 'A sentence that says what was done. You can show it to the user.',
     example: 'You’re logged out.',
   },
   data: { type: entity('Nothing', 'An empty object.', {}).schema, description: 'An empty object.' },
@@ -314,7 +314,11 @@ export const PROBLEM = entity(
   'An error. `details.code` is from a closed list and determines which other keys `details` has.',
   {
     status: { type: integer(400), description: 'Same as the HTTP status.', example: 400 },
-    error: { type: z.string(), description: 'A message for people.', example: 'Some fields need attention.' },
+    error: {
+      type: z.string(),
+      description: 'A message that you can show to the user.',
+      example: 'Some fields need attention.',
+    },
     details: { type: ERROR_DETAILS.schema, description: ERROR_DETAILS.description },
     blockedFields: {
       type: z.array(z.string().describe('A field’s name.')),

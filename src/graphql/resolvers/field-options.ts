@@ -16,6 +16,6 @@ export function mutationOptions(operation: Operation<unknown, unknown>) {
   return {
     name,
     nullable: true,
-    description: `${description}\n\nFor ${audienceOf(operation)}. Error codes: ${codes.join(', ')}.`,
+    description: `${description}\n\nAvailable to ${audienceOf(operation)}. Error codes: ${codes.join(', ')}.`,
   };
 }

@@ -12,7 +12,7 @@ export type SystemAccount = (typeof SYSTEM_ACCOUNTS)[number];
 /** Each reason determines the system account on the other side of the transfer. */
 export const TRANSFER_REASONS = {
   signup_bonus: { systemAccount: 'issuance', description: 'The bonus for signing up' },
-  referral_bonus: { systemAccount: 'issuance', description: 'The bonus for a referral, to either party' },
+  referral_bonus: { systemAccount: 'issuance', description: 'The bonus that both users get for a referral' },
   publish: { systemAccount: 'fees', description: 'The cost of publishing a job' },
   urgency_raise: { systemAccount: 'fees', description: 'The extra cost of raising a job’s urgency' },
   publish_refund: {

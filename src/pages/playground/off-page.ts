@@ -16,6 +16,6 @@ const BODY = `
         <li><a href="/v1/docs">REST reference</a>: every operation, with the name it also has in GraphQL</li>
         <li><a href="/lifecycle">The life of a job</a>: who can do what, in which state</li>
         <li>The schema: <code>schema/api.graphql</code> in the project</li>
-        <li>For developers of apps: <code>docs/clients.md</code> in the project</li>
+        <li>A guide for app developers: <code>docs/clients.md</code> in the project</li>
       </ul>
     </main>`;

@@ -178,13 +178,13 @@ const WITH_SECRET =
 function whoAndWhen({ operation, path }: Route): string {
   const ofJob = JOB_ACTION_LIST.find((one) => one.operation === operation.name);
   const row = ofJob ?? BID_TRANSITION_LIST.find((one) => one.operation === operation.name);
-  if (!row) return `For ${READERS[path] ?? audienceOf(operation)}.`;
+  if (!row) return `Available to ${READERS[path] ?? audienceOf(operation)}.`;
   const from = eitherOf(row.from, (state) => `\`${state}\``);
   const states =
     ofJob && !isTransition(ofJob)
       ? `Allowed while the job is ${from}.`
       : `Changes the status from ${from} to \`${row.to}\`.`;
-  return `For ${audienceOf(operation)}. ${states}${ofJob ? sentenceOf(ofJob.effects) : ''}`;
+  return `Available to ${audienceOf(operation)}. ${states}${ofJob ? sentenceOf(ofJob.effects) : ''}`;
 }
 
 const WHO_SEES_THE_JOB =

@@ -159,7 +159,7 @@ it('A subscription sent as a request is refused before anything runs, and told w
   const { status, errors } = await app.graphql('subscription { myEvents { id } }');
   expect([status, errors?.[0]?.message, errors?.[0]?.extensions.code]).toEqual([
     400,
-    'Open a subscription with a WebSocket to /graphql (graphql-transport-ws), or as server-sent ' +
+    'Open a subscription with a WebSocket to /graphql (graphql-transport-ws), or with server-sent ' +
       'events from /graphql/stream.',
     'VALIDATION_FAILED',
   ]);

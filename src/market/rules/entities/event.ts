@@ -88,11 +88,11 @@ const STORED_FIELDS = {
   type: { type: enumOf(EVENT_TYPES, 'JobEventType'), description: 'The type of event.', example: 'job.published' },
   actorId: {
     type: idOf('user').nullable(),
-    description: 'The ID of the user who caused the event. Null if the service did.',
+    description: 'The ID of the user who caused the event. Null if the service caused it.',
   },
   actor: {
     type: EVENT_ACTOR.schema.nullable(),
-    description: 'The user who caused the event. Null if the service did.',
+    description: 'The user who caused the event. Null if the service caused it.',
   },
   fromStatus: {
     type: enumOf(JOB_STATES, 'JobStatus').nullable(),

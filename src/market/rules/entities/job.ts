@@ -33,7 +33,7 @@ const WARNING_CHARACTERS_MAX = 3 * TEXT.line;
 
 export const JOB_WARNING = entity(
   'JobWarning',
-  'Something in a job that may keep contractors from finding it. A warning never blocks a call.',
+  'A problem that may keep contractors from finding a job. A warning never blocks a call.',
   {
     code: { type: enumOf(WARNING_CODES, 'JobWarningCode'), description: 'The problem.', example: 'UNKNOWN_CATEGORY' },
     field: { type: z.string(), description: 'The name of the field to check.', example: 'category' },
@@ -48,7 +48,7 @@ export const JOB_WARNING = entity(
 /** Warnings are computed when the job is read. REST omits them from lists. */
 export const JOB_WARNINGS = {
   type: z.array(JOB_WARNING.schema),
-  description: 'What may keep contractors from finding the job. Empty once the job is awarded or has ended.',
+  description: 'Problems that may keep contractors from finding the job. Empty once the job is awarded or has ended.',
   example: [],
   readBy: OWNER_AND_ADMINS,
 } as const;

@@ -26,7 +26,7 @@ export const AVAILABLE_ACTION = entity('AvailableAction', 'An operation on a job
   },
   message: {
     type: z.string().nullable(),
-    description: 'Why you can’t call the operation, as a sentence for people. Null if it’s allowed.',
+    description: 'A message that says why you can’t call the operation. Null if the operation is allowed.',
     example: 'To publish the job, fill in the missing fields first.',
   },
   missingFields: {

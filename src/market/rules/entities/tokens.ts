@@ -64,7 +64,7 @@ export const TOKEN_TRANSFER = entity(
     },
     note: {
       type: nullableText(TEXT.note),
-      description: 'The admin’s reason. Null for other transfers.',
+      description: 'The admin’s reason for an adjustment. Null for other transfers.',
       example: null,
     },
     externalReference: {
