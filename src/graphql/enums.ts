@@ -139,7 +139,7 @@ choice(
 );
 
 choice('JobWarningCode', 'The problem that a warning reports.', WARNING_CODES, {
-  UNKNOWN_CATEGORY: 'The category is not in the catalog.',
+  UNKNOWN_CATEGORY: 'The category isn’t in the catalog.',
   UNKNOWN_PLACE: 'We don’t know the ZIP code, or we don’t know a city of that name in the state.',
   PLACE_MISMATCH: 'The ZIP code and the city are far apart.',
   DATE_IN_PAST: 'A date is in the past in every time zone.',

@@ -116,7 +116,7 @@ export const UNAUTHENTICATED_MESSAGES = {
   missing: 'This requires a token. Send it as `Authorization: Bearer <token>`.',
   malformed: 'The Authorization header doesn’t contain a valid token. Send `Authorization: Bearer <token>`.',
   invalid: 'The token isn’t valid. Log in again.',
-  expired: 'The access token has expired. Exchange the refresh token for a new one.',
+  expired: 'The access token has expired. Use the refresh token to get a new one.',
   session_ended: 'The session has ended. Log in again.',
 } as const;
 

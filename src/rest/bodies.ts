@@ -129,7 +129,7 @@ export type MeOnWire = z.output<typeof ME.schema>;
 
 /** A list that isn't divided into pages. */
 function wholeList<F extends Fields>(name: string, { schema }: Entity<F>) {
-  return entity(name, 'A complete list, without pages.', {
+  return entity(name, 'A complete, unpaginated list.', {
     data: { type: z.array(schema), description: 'The entries.' },
   });
 }
@@ -282,7 +282,7 @@ export const ERROR_DETAILS = entity('ErrorDetails', 'Details for programs.', {
   },
   fieldsLeftOut: {
     type: integer().optional(),
-    description: `The number of other wrong fields, if there are more than ${ERRORS.perAnswerMax}.`,
+    description: `The number of omitted fields. Present only if more than ${ERRORS.perAnswerMax} fields are invalid.`,
   },
   fromState: { type: z.string().optional(), description: 'The current status, which doesn’t allow the operation.' },
   allowedOperations: {

@@ -192,7 +192,8 @@ async function run<Input, Output>(
   return idempotency ? runOnce(operation, input, context, idempotency) : runPlainly(operation, input, context);
 }
 
-const NOTHING_TO_SHOW = 'isn’t allowed for an operation that returns a secret, because a dry run doesn’t create one';
+const NOTHING_TO_SHOW =
+  'isn’t allowed for an operation that returns a secret, because a dry run doesn’t create secrets';
 
 async function runPlainly<Input, Output>(
   operation: Operation<Input, Output>,

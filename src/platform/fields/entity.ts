@@ -132,7 +132,7 @@ export function unredactedEntity<F extends Fields>({
   const open = Object.fromEntries(
     Object.entries<Field>(fields).map(([field, { readBy: _, ...rest }]) => [field, rest]),
   );
-  return entity(name, `${description.replace(/\.$/, '')}, as they see it themselves.`, open as UnredactedFields<F>);
+  return entity(name, `${description.replace(/\.$/, '')}, as its owner sees it.`, open as UnredactedFields<F>);
 }
 
 export type WrittenInputs<E extends Entity> = {

@@ -39,7 +39,7 @@ export const HEADER_PARAMETERS = {
     { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY.charactersMax },
     'A unique string that you choose. For 24 hours, the same key with the same input returns the first response ' +
       'again, and nothing is done twice. The same key with a different input or `If-Match` fails with 422. Errors ' +
-      'aren’t stored, so a retry runs again.',
+      'aren’t stored, so a retry runs the operation again.',
   ),
   DryRun: headerParameter(
     'Dry-Run',

@@ -89,10 +89,11 @@ const ABOUT = [
     'passwords and phone numbers. An optional string that’s then empty counts as null. Text can’t contain NUL ' +
     'or lone surrogates. Names and other single-line strings can’t contain control characters, line breaks, or ' +
     'characters that change the text direction. Money has at most two decimal places. Token amounts are whole numbers.',
-  '- **Responses.** Every field of a resource is always present. It’s null if it’s unset, or if you can’t see it. ' +
+  '- **Responses.** Every field of a resource is always present. A field is null if it’s unset, or if you can’t ' +
+    'see it. ' +
     'Timestamps are ISO 8601 in UTC with milliseconds. Dates are `YYYY-MM-DD`.',
-  '- **IDs** are a prefix followed by 27 letters and digits, such as `job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`. A ' +
-    'malformed ID in a path returns 404.',
+  '- **IDs** are a prefix followed by 27 letters and digits, such as `job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`. A request ' +
+    'with a malformed ID in its path returns 404.',
   '- **Lists** have `data` and `pagination`. The order is newest first unless described otherwise. Request a page ' +
     'with `page`, or follow the `Link` header, which stays fast at any depth.',
   '- **Errors.** Each request is checked in this order: authentication (401), rate limits (429), the caller’s role ' +
@@ -129,7 +130,7 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
     /^\/(users|homeowners|admin-actions)\b/,
     'Users as others see them. Admins can also list accounts and admin actions.',
   ],
-  ['API keys', /^\/api-keys\b/, 'Keys for programs, which act as the key’s owner.'],
+  ['API keys', /^\/api-keys\b/, 'Keys for programs. A program with a key acts as the key’s owner.'],
   ['Webhooks', /^\/webhooks\b/, 'Events on your jobs and bids, sent to your URL as they happen.'],
   ['Reference', /^\/(catalog|lifecycle)$/, 'The lifecycle and suggested values, for buttons and forms.'],
 ];

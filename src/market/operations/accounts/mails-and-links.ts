@@ -91,7 +91,7 @@ function noteDropped({ services, caller }: Call<unknown>, limit: MailBudget): vo
 export const linkToken = z
   .string()
   .max(TEXT.linkToken, `must be at most ${TEXT.linkToken} characters`)
-  .describe('The token from the link in the email, after `token=`.');
+  .describe('The token from the link in the email: the part after `token=`.');
 
 export type Link = Awaited<ReturnType<typeof selectLink>>[number];
 

@@ -42,7 +42,7 @@ export const listAdminActions = operation({
 
 export const readAdminAction = operation({
   name: 'adminAction',
-  description: 'Returns one action by an admin. Only admins can read it.',
+  description: 'Returns an admin action. Only admins can read it.',
   allows: ['admin'],
   budget: 'read',
   input: z.strictObject({ id: idInPath('adminAction').describe('The admin’s action.') }),

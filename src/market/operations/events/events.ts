@@ -46,7 +46,8 @@ export const listOwnEvents = operation({
     after: position
       .nullish()
       .describe(
-        'Returns the events after this position. The default is the beginning. A position after the last event is ' +
+        'Returns the events after this position. By default, the list starts with the first event. A position ' +
+          'after the last event is ' +
           'rejected.',
       ),
     perPage: pageShape.perPage,

@@ -12,7 +12,7 @@ import { findJob } from './visible-job.js';
 
 export const readJobActions = operation({
   name: 'jobActions',
-  description: 'Lists the operations on a job, whether you can call each one now, and why not.',
+  description: 'Lists the operations on a job. Says whether you can call each one now and, if not, why.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
@@ -25,7 +25,7 @@ export const readJobActions = operation({
 
 export const readBidActions = operation({
   name: 'bidActions',
-  description: 'Lists the operations on a bid, whether you can call each one now, and why not.',
+  description: 'Lists the operations on a bid. Says whether you can call each one now and, if not, why.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('bid').describe('The bid.') }),

@@ -16,7 +16,10 @@ export const ADMIN_ACTION = entity(
       example: 'unverifyContractor',
     },
     adminId: { type: idOf('user'), description: 'The admin who performed the action.' },
-    userId: { type: idOf('user'), description: 'The user that the action concerns. For a job, its owner.' },
+    userId: {
+      type: idOf('user'),
+      description: 'The user that the action concerns. For an action on a job, this is the job’s owner.',
+    },
     jobId: {
       type: idOf('job').nullable(),
       description: 'The job that the admin decided on. Null for other actions.',

@@ -27,7 +27,7 @@ export const WEBHOOK_ENDPOINT = entity(
     },
     status: {
       type: enumOf(WEBHOOK_STATES, 'WebhookStatus'),
-      description: 'The endpoint’s status. While it’s paused, events wait. They’re sent once it’s resumed.',
+      description: 'The endpoint’s status. While the endpoint is paused, events wait. They’re sent once it’s resumed.',
       example: 'active',
       written: true,
     },
