@@ -108,7 +108,7 @@ export const VARIABLES = {
     ),
   JWT_PREVIOUS_SECRET: secret
     .optional()
-    .describe('a second secret, only for verifying access tokens. Set it while you replace JWT_SECRET'),
+    .describe('a second secret for verifying access tokens, but not for signing. Set it while you replace JWT_SECRET'),
   JWT_ISSUER: z.string().min(1).default('job-marketplace').describe('the `iss` claim of access tokens'),
   JWT_AUDIENCE: z.string().min(1).default('job-marketplace').describe('the `aud` claim of access tokens'),
   BCRYPT_COST: wholeNumber(4, 15).default(12).describe('the bcrypt cost of passwords. At least 10 in production'),
