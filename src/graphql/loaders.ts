@@ -43,7 +43,10 @@ type Loader<Key, Value> = DataLoader<Key, Value | undefined>;
 /** A value that was read with its parent, or a promise of a value that is read now. */
 type MaybePromise<Value> = Value | Promise<Value | undefined>;
 
-/** Each parent adds at least 1 to an operation's cost, so one statement is enough for all of its parents. */
+/**
+ * Each parent adds at least 1 to an operation's cost, so an operation never has more parents than this. One statement
+ * is enough for all of them.
+ */
 const PARENTS_MAX = GRAPHQL_LIMITS.cost;
 
 /**

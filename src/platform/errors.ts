@@ -15,7 +15,7 @@ export const PLATFORM_REFUSALS = {
   RATE_LIMITED: [429, 'Too many requests. Wait a moment, then try again.'],
   IDEMPOTENCY_KEY_REUSED: [422, 'This Idempotency-Key was already used for a different request.'],
   IDEMPOTENCY_KEY_IN_USE: [409, 'A request with this Idempotency-Key is still running. Try again in a moment.'],
-  /** Used only at `/graphql`. Clients recognize these exact words and HTTP 200. */
+  /** This code occurs only at `/graphql`. Clients recognize these exact words and HTTP 200. */
   PERSISTED_QUERY_NOT_FOUND: [200, 'PersistedQueryNotFound'],
   OVERLOADED: [503, 'The service is at capacity. Try again shortly.'],
   INTERNAL: [500, 'Something went wrong on our end.'],

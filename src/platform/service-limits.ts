@@ -27,6 +27,7 @@ export const QUEUE = {
   finishWithinMs: 5_000,
   /** The fraction by which a retry's delay may vary. */
   retrySpread: 0.1,
+  /** How long a key counts as slow after a slow task. */
   slowForMs: 600_000,
   slowKeysMax: 1_000,
 } as const;
@@ -95,6 +96,7 @@ export const TIMEOUTS = {
   /** How long the client may go without reading any bytes while a response is sent. */
   stalledMs: 30_000,
   idleMs: 65_000,
+  /** The time limit for a new WebSocket's client to send `connection_init`. */
   webSocketInitMs: 5_000,
   /** Proxies close a connection that is silent for a minute. */
   webSocketPingMs: 25_000,
@@ -117,9 +119,12 @@ export type Timeouts = Readonly<Record<keyof typeof TIMEOUTS, number>>;
 
 /** How long a stopping server waits for requests that may be on their way. */
 export const DRAINING = {
-  /** A client may have just sent a request on a connection that looks idle. */
+  /** How long a connection that looks idle stays open. The client may have just sent a request on it. */
   idleConnectionMs: 250,
-  /** Browsers open connections in advance, and a request may still be on its way. */
+  /**
+   * How long a connection that was never used stays open. Browsers open connections in advance, and a request may still
+   * be on its way.
+   */
   unusedConnectionMs: 1_000,
   /** After this time, the server stops listening even if new connections keep arriving. */
   acceptMs: 1_000,

@@ -60,8 +60,8 @@ interface PageNumbers {
 }
 
 /**
- * The next page is linked by its cursor, which is fast at any depth, and by its number, so the next response can link
- * its previous page. The last page is linked if the total is exact.
+ * The next page is linked by its cursor, which is fast at any depth. The link also has the page's number, so the next
+ * response can link its previous page. The last page is linked if the total is exact.
  */
 function link(
   { path, response }: Exchange,

@@ -98,5 +98,5 @@ function endAfter({ command, permanent, response = '' }: Partial<NodemailerError
   return command === 'RCPT TO' && !/\b5\.7\.\d/.test(response) ? 'refused' : undefined;
 }
 
-/** Used if there is no mail server. The page at `/mailbox` then shows the emails. */
+/** This sender is used if there is no mail server. The page at `/mailbox` then shows the emails. */
 export const keepForMailbox: Sender = { send: async () => 'sent', check: async () => undefined };

@@ -331,7 +331,8 @@ export function leavesEveryState(row: JobAction): boolean {
 }
 
 /**
- * In these states, a job may lack what publishing requires. It's either unpublished or was ended while it was a draft.
+ * In these states, a job may lack what publishing requires. The job is either unpublished or was ended while it was a
+ * draft.
  */
 export const STATES_WITHOUT_PUBLICATION = JOB_STATES.filter(
   (state) =>

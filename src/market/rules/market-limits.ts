@@ -49,6 +49,7 @@ export const WEBHOOKS = {
   storedAttemptsMax: 16,
   /** With these delays, there are eight attempts within about 28 hours. */
   retryAfterSeconds: [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000],
+  /** An endpoint counts as slow if a request takes this long. */
   slowMs: 2_000,
   /** An endpoint is paused if every attempt has failed for this many days. */
   failingDays: 3,
@@ -79,6 +80,7 @@ export const MAIL = {
   silenceMs: 30_000,
   /** The time limit for the whole attempt, which is shorter than a task's lease. */
   sendMs: 50_000,
+  /** A mail server counts as slow if an attempt takes this long. */
   slowMs: 5_000,
   /** With these delays, there are nine attempts within about 25 hours. */
   retryAfterSeconds: [10, 60, 300, 900, 3_600, 10_800, 28_800, 43_200],

@@ -144,7 +144,7 @@ function condition<Name extends FactName = never>(
   };
 }
 
-/** Throws if one of these facts wasn't read. */
+/** Throws if one of these facts wasn't read. Only the facts that a policy or effect names are read. */
 export function assertKnown<Name extends FactName>(
   facts: Partial<JobFacts>,
   names: readonly Name[],
@@ -158,7 +158,7 @@ type Given<Name extends FactName = never> = Omit<PolicyInput, FactName> & Pick<J
 const verifiedEmail = condition('FORBIDDEN', [], unverifiedEmailDenial);
 const undisputedEmail = condition('FORBIDDEN', ['isEmailDisputed'], disputedEmailDenial);
 
-/** Checked before the job's version and state. */
+/** These conditions are checked before the job's version and state. */
 const PERSONAL_CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   // While support decides who owns the account, the caller can't spend tokens or make commitments that bind someone
   // else.

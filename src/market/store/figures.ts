@@ -124,7 +124,7 @@ export function createCachedRead<T>(
       last = await read();
       readAtMs = performance.now();
     } catch {
-      // The database's own metrics show the failure.
+      // The failure isn't reported here, because the database's own metrics show it.
     } finally {
       reading = undefined;
     }

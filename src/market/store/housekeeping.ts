@@ -85,7 +85,10 @@ const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_
     .returning(fields),
 );
 
-/** The links in old emails expired long before. Emails that wait for support's decision are kept. */
+/**
+ * Deletes old emails, whether they were sent or not, because their links expired long before. Emails that wait for
+ * support's decision are kept.
+ */
 const dropMails = statement('dropMails', { id: mails.id }, (_: Placeholders<object>, fields) =>
   builder
     .delete(mails)

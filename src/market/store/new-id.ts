@@ -1,4 +1,4 @@
-/** Creates identifiers. Each has its kind's prefix, the time, and random characters. */
+/** Creates identifiers. Each identifier has its kind's prefix, the time, and random characters. */
 import { randomFillSync } from 'node:crypto';
 import { ID_RANDOM_BYTES } from '../../platform/ids.js';
 import { idFrom, type Id, type IdKind } from '../rules/ids.js';

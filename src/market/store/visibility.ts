@@ -1,8 +1,8 @@
 /**
- * Who can see which jobs, bids, and events, as SQL conditions. They repeat the rules of `market/rules/parties.ts` and
- * `market/rules/reading/timeline.ts`, because every query must find its rows with them.
- * `test/market/store/visibility.test.ts` compares the two on random rows. Columns are written with their table's name,
- * because Drizzle leaves out that name if a query selects from only one table.
+ * Who can see which jobs, bids, and events, as SQL conditions. The conditions repeat the rules of
+ * `market/rules/parties.ts` and `market/rules/reading/timeline.ts`, because every query must find its rows with them.
+ * `test/market/store/visibility.test.ts` compares the conditions with the rules on random rows. Columns are written
+ * with their table's name, because Drizzle leaves out that name if a query selects from only one table.
  */
 import { sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { BID_CONSEQUENCES } from '../rules/bids.js';

@@ -7,7 +7,7 @@ import { readEvent } from '../rules/reading/timeline.js';
 import { TEST_EVENT_TYPE } from '../rules/webhooks.js';
 import type { WebhookMessage } from './post.js';
 
-/** Undefined if the endpoint's owner can't read the event, or can't read it anymore. */
+/** Undefined if the endpoint's owner can't read the event, even if they could read it before. */
 export function webhookBody({
   eventType,
   receiver,

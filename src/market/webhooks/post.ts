@@ -110,7 +110,7 @@ function firstBytes(response: IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** Postgres can't store NUL characters. */
+/** NUL characters are removed, because Postgres can't store them. */
 function asText(bytes: Buffer): string | null {
   const text = bytes.subarray(0, 4 * WEBHOOKS.answerCharacters).toString();
   return text === '' ? null : cut(text.replaceAll('\0', '\uFFFD'), WEBHOOKS.answerCharacters);

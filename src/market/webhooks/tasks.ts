@@ -1,4 +1,4 @@
-/** Webhook tasks. Each sends a delivery to its endpoint and records the outcome. `WEBHOOKS` says when to retry. */
+/** Webhook tasks. Each task sends a delivery to its endpoint and records the outcome. `WEBHOOKS` says when to retry. */
 import type { Logger } from 'pino';
 import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
 import type { WebhookDeliveryId } from '../rules/ids.js';

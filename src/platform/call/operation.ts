@@ -49,7 +49,7 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
   readonly needsSession?: boolean;
   /** True for operations that need the database to confirm that the API key or the session is still active. */
   readonly asksDatabase?: boolean;
-  /** True if null clears a field, which makes it different from omitting the field. */
+  /** True if null clears a field, so null and an omitted field mean different things. */
   readonly nullClears?: boolean;
   /**
    * Loads data that the operation needs and that takes long to load the first time. Called before a transaction begins.

@@ -1,4 +1,4 @@
-/** The parts of a market that the code for calls needs: its services and its kind of viewer. */
+/** The parts of a market that the platform needs: its services and its kind of viewer. */
 import type { Logger } from 'pino';
 import type { Db, Database } from '../db/database.js';
 import type { UnauthenticatedReason } from '../errors.js';
@@ -62,7 +62,7 @@ export interface FrameServices<V extends FrameViewer = FrameViewer> {
   readonly accessTokens: Pick<AccessTokens<BearerOf<V>>, 'verify'>;
   readonly viewers: Viewers<V>;
   readonly rateLimits: RateLimits;
-  /** The rate limit with this name. The code for calls consumes `read`, `invalidToken`, and `expiredToken` itself. */
+  /** The rate limit with this name. The platform itself consumes `read`, `invalidToken`, and `expiredToken`. */
   budget(name: string): RateBudget;
   /**
    * The text's HMACs. The first one uses the current secret. If JWT_PREVIOUS_SECRET is set, a second one uses that

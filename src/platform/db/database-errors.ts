@@ -33,8 +33,8 @@ const TOO_SLOW = new Set([
 ]);
 
 /**
- * With these errors, the call is valid and may succeed later. The first match counts. The SQLSTATE classes cover
- * connections (08), operator intervention (57P), resources (53), and the disk (58).
+ * With these errors, the call is valid and may succeed later. The first entry that matches is used. The SQLSTATE
+ * classes cover connections (08), operator intervention (57P), resources (53), and the disk (58).
  */
 const OVERLOADS: readonly (readonly [overloadCause: OverloadCause, fits: (code: string) => boolean])[] = [
   ['database_slow', (code) => TOO_SLOW.has(code)],

@@ -215,8 +215,9 @@ async function measure<T>(
 }
 
 /**
- * The delay before a lost connection reconnects. The driver's own delays grow up to 20 seconds with the failures of all
- * connections, and would outlast the outage. An attempt is cheap, and it's only made when a query is waiting.
+ * The delay before the driver reconnects after it has lost a connection. The driver's own delays grow up to 20 seconds
+ * with the failures of all connections, and would outlast the outage. An attempt is cheap, and it's only made when a
+ * query is waiting.
  */
 const reconnectAfterSeconds = () => 0.05 + Math.random() * 0.1;
 
@@ -235,7 +236,7 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
     connect_timeout: settings.connectTimeoutSeconds,
     idle_timeout: 0,
     backoff: reconnectAfterSeconds,
-    // The driver's query for types would cause an unhandled rejection if the connection were lost during it.
+    // The driver's query for types would cause an unhandled rejection if the connection were lost while the query ran.
     fetch_types: false,
     prepare: connection.preparedStatements ?? true,
     onnotice: () => {},

@@ -1,6 +1,7 @@
 /**
  * Builds a statement with Drizzle once and sends its text many times, because building SQL costs several times as much
- * as sending it. Unlike a statement that Drizzle has prepared on the pool, it also runs inside transactions.
+ * as sending it. Unlike a statement that Drizzle has prepared on the pool, this statement also runs inside
+ * transactions.
  */
 import { Column, is, Param, Placeholder, sql, type DriverValueEncoder, type SQL, type SQLWrapper } from 'drizzle-orm';
 import { PgDialect, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';

@@ -109,7 +109,7 @@ async function initialise(folder: string, { run }: Programs): Promise<void> {
   const options = [
     `--pgdata=${folder}`,
     `--username=${SUPERUSER}`,
-    // Trusts every local client, because only the socket's owner and root can open it.
+    // Trusts every local client, because only the socket's owner and root can open the socket.
     '--auth-local=trust',
     '--auth-host=reject',
     '--encoding=UTF8',

@@ -90,7 +90,7 @@ function enter({ uid, gid }: Account, folders: string[]): string[] {
 function endWithThisProcess(child: ChildProcess): void {
   const words = ['-c', 'read _ || kill -INT "$1"', 'sh', String(child.pid)];
   const shell = spawn('/bin/sh', words, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
-  // The server also works without the shell. The next start then stops what this server leaves behind.
+  // The server also works without the shell. The next start then stops any program that this server leaves behind.
   shell.on('error', () => {});
   shell.stdin.on('error', () => {});
   child.once('close', () => shell.stdin.end('\n'));

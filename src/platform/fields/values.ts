@@ -175,7 +175,7 @@ export function json(charactersMax: number) {
 
 const MILLISECONDS_PER_DAY = 86_400_000;
 
-/** True if the calendar has this day. Years run from 0001 to 9999, because PostgreSQL has no year 0. */
+/** True if this day exists in the calendar. Years run from 0001 to 9999, because PostgreSQL has no year 0. */
 export function isRealDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
   const midnight = new Date(`${text}T00:00:00Z`);

@@ -150,8 +150,8 @@ function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly stri
 }
 
 /**
- * A dry run can't undo some operations, so they can't be part of a transaction that is rolled back. Slow work can't run
- * inside a transaction either.
+ * True for a mutation that must be the only one in a dry run. A dry run can't undo some operations, so they can't be
+ * part of a transaction that is rolled back. Slow work can't run inside a transaction either.
  */
 function mustBeAlone(operation: Operation<unknown, unknown> | undefined): boolean {
   return operation?.ignoresKeyAndDryRun === true || operation?.prepare !== undefined;

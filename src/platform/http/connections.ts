@@ -133,7 +133,10 @@ export function answerInPlaceOfUpgrade(socket: Socket, response: ServerResponse)
   response.once('finish', () => socket.destroySoon());
 }
 
-/** Browsers let a page open a WebSocket to any origin, so the allowed origins are the same as for requests. */
+/**
+ * Browsers let a page open a WebSocket to any origin. Therefore, the server checks the page's origin, and allows the
+ * same origins as for requests.
+ */
 export function assertOriginMayOpen({ headers }: IncomingMessage, { origins }: Pick<CorsSettings, 'origins'>): void {
   const { origin, host } = headers;
   if (origin === undefined || origins.includes('*') || origins.includes(origin)) return;

@@ -1,7 +1,7 @@
 /**
- * Stops a server. It keeps serving while `/readyz` reports that it's stopping, until the load balancer has noticed.
- * Then it accepts the connections in the accept queue but no later ones, finishes the requests that have begun, and
- * refuses those that would have to wait long. Connections left after ten seconds are cut off.
+ * Stops a server. The server keeps serving while `/readyz` reports that it's stopping, until the load balancer has
+ * noticed. Then it accepts the connections in the accept queue but no later ones. It finishes the requests that have
+ * begun, and refuses requests that would have to wait long. Connections left after ten seconds are cut off.
  */
 import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
@@ -55,7 +55,8 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>, lameDuckM
       await acceptQueued(parts.server);
       isDraining = true;
       parts.refuseWaiting();
-      // Listening stops first. Ending thousands of streams takes a while, and later connections wouldn't be accepted.
+      // The server stops listening first. Ending thousands of streams takes a while, and connections that arrived in
+      // that time would be reset.
       const closed = closeWhenIdle(parts);
       parts.endStreams();
       const cut = setTimeout(() => {

@@ -77,7 +77,10 @@ export class Exchange {
     return readBody(this.request, maxBytes);
   }
 
-  /** Waits for the client's turn to have its body parsed, because a large body takes the event loop a long time. */
+  /**
+   * Waits for the client's turn to have its body parsed, because parsing a large body blocks the event loop for a long
+   * time.
+   */
   async turnToParse({ length }: Buffer): Promise<void> {
     if (length >= HEAVY_READ.bodyBytesMin) await waitForSlot(this.quotas.heavyReads, this.client);
   }

@@ -1,5 +1,5 @@
 /**
- * Keeps sessions that the database has found active in memory, so most calls don't query the database for their
+ * Keeps sessions in memory once the database has found them active, so most calls don't query the database for their
  * session. An entry is used for half a minute, but never after the session's own end, and only while the revocation
  * feed is live.
  *

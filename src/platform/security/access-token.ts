@@ -36,7 +36,7 @@ export interface SignedToken {
   readonly expiresAt: Date;
 }
 
-/** Why a token is rejected. Only a token with a good signature can be 'expired' or 'issued_in_future'. */
+/** Why a token is rejected. Only a token with a valid signature can be 'expired' or 'issued_in_future'. */
 export type TokenProblem = 'malformed' | 'invalid' | 'expired' | 'issued_in_future';
 
 export interface AccessTokens<B extends Bearer = Bearer> {

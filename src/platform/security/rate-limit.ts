@@ -6,8 +6,8 @@
  * Without Redis, or while it's unreachable, counts are in memory. Each identity stays there until its window ends,
  * after a minute, or after an hour for emails. A million identities take about 400 MB.
  *
- * A budget of failures is consumed before the attempt and refunded after a success. If only failures were counted,
- * after they happen, every attempt that starts before the first failure would pass.
+ * A budget of failures is consumed before the attempt and refunded after a success. If failures were counted only after
+ * they happen, every attempt that starts before the first failure would pass.
  */
 import { createHash } from 'node:crypto';
 import { getGraphQLRateLimiter } from 'graphql-rate-limit';

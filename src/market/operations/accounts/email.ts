@@ -141,7 +141,8 @@ export const changeEmail = operation({
     const { userId } = viewer;
     await db.inTransaction(async (tx) => {
       await lockOwnAccount(tx, viewer);
-      // A new password cancels email changes requested with the old one, so none may start after it.
+      // A new password cancels the email changes that were requested with the old one. So this change can't start if
+      // the password has changed since it was checked.
       const account = await ownAddress(tx, userId);
       if (account.passwordHash !== checkedHash) throw wrongPassword();
       assertUndisputed(account);

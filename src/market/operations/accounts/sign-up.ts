@@ -96,8 +96,8 @@ async function signUp(
   if ((await selectIdByEmail(db, { email: input.email })).length > 0) throw emailTaken();
   const passwordHash = await services.passwords.hash(input.password, caller.client);
   const id = newId('user');
-  // The signup limit also limits how many of these emails an IP address can cause. If accounts keep signing up with one
-  // address and moving away from it, the address gets no further emails.
+  // The signup limit for each IP address also applies to these emails. If accounts keep signing up with one address and
+  // moving away from it, the address gets no further emails.
   const confirmationSent =
     services.mail.isOn && (await waitForRecipient(call, { email: input.email, purpose: 'sign up' })) === 0;
 

@@ -1,4 +1,4 @@
-/** Rates work that was approved without a rating. It counts the same as a rating given with the approval. */
+/** Rates work that was approved without a rating. This rating counts the same as a rating given with the approval. */
 import { z } from 'zod';
 import { JOB_ACTIONS } from '../../rules/lifecycle.js';
 import { TEXT } from '../../rules/market-limits.js';

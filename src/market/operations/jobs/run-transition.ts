@@ -26,7 +26,7 @@ interface Options<Body extends z.ZodRawShape, Fact extends FactName, Answer> {
   readonly body?: Body;
   /** The facts that `outcomeOf` and `answer` use, in addition to the facts that the policies and the effects use. */
   readonly facts?: readonly Fact[];
-  /** Only for lifecycle rows with `mayKeepState`: decides whether this call keeps the job's state. */
+  /** Decides whether this call keeps the job's state. Used only for lifecycle rows with `mayKeepState`. */
   outcomeOf?(lockedJob: LockedJob<Viewer, Fact>, input: z.infer<z.ZodObject<Body>>): TransitionOutcome;
   /**
    * Gets the current job and the job as it was when it was locked. If this function is omitted, the result is the job.

@@ -1,4 +1,4 @@
-/** A job's transitions, one for each lifecycle row. Each adds its input and options to the row. */
+/** A job's transitions, one for each lifecycle row. Each transition adds its input and options to the row. */
 import { z } from 'zod';
 import { disputeFrom, resolutionMove, type ResolutionMove } from '../../rules/jobs/disputes.js';
 import type { JobTransitionName } from '../../rules/lifecycle.js';

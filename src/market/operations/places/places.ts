@@ -94,7 +94,7 @@ interface KnownArea {
 
 let areas: readonly KnownArea[] | undefined;
 
-/** Creating the areas on first use takes a quarter of a second. They keep the data set's order. */
+/** Creating the areas on first use takes a quarter of a second. The areas keep the data set's order. */
 export async function knownAreas(): Promise<readonly KnownArea[]> {
   const { codes } = await places();
   return (areas ??= areasOf(Object.values(codes)));

@@ -28,7 +28,7 @@ export const JOB_DISTANCE = {
 
 export const WARNING_CODES = ['UNKNOWN_CATEGORY', 'UNKNOWN_PLACE', 'PLACE_MISMATCH', 'DATE_IN_PAST'] as const;
 
-/** Long enough for a sentence that quotes two of the job's values. */
+/** This is long enough for a sentence that quotes two of the job's values. */
 const WARNING_CHARACTERS_MAX = 3 * TEXT.line;
 
 export const JOB_WARNING = entity(

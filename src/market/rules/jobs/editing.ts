@@ -150,7 +150,7 @@ function refuseNotEditable(state: JobState, changes: FieldPatch): void {
 
 type Problems = Partial<Record<JobField, string>>;
 
-/** The limits are checked in this order. Each has its own refusal. */
+/** The limits are checked in this order. Each limit has its own refusal. */
 const LIMITS = [
   ['BUDGET_DECREASE_TOO_LARGE', budgetProblems],
   ['URGENCY_LOCKED', urgencyProblems],
@@ -252,7 +252,7 @@ function larger(a: number | null, b: number | null): number | null {
   return Math.max(a, b);
 }
 
-/** In floating-point arithmetic, 90% of 0.7 isn't exactly 0.63. */
+/** Amounts are compared in cents, because 90% of 0.7 isn't exactly 0.63 in floating-point arithmetic. */
 function inCents(amount: number): number {
   return Math.round(amount * 100);
 }

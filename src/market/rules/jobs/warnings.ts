@@ -10,7 +10,7 @@ export type JobWarning = ShownRow<typeof JOB_WARNING>;
 export interface KnownPlaces {
   readonly byZip: { readonly city: string; readonly state: string } | undefined;
   readonly byCity: object | undefined;
-  /** The distance between the two places, in miles. Null unless they contradict each other. */
+  /** The distance between the two places, in miles. Null unless the places contradict each other. */
   readonly milesApart: number | null;
 }
 

@@ -3,23 +3,23 @@ const PASSWORD_LINK = { page: '/reset-password', hours: 1 } as const;
 /** Every email is about an account, and none contains text that another user wrote. */
 export const MAILS = {
   password_reset: PASSWORD_LINK,
-  /** The same link as in a password reset, sent by support. */
+  /** Support sends this email. It has the same link as a password reset. */
   password_reset_by_support: PASSWORD_LINK,
   password_changed: null,
   email_verification: { page: '/verify-email', hours: 72 },
-  /** Sent to the new address of an account, to confirm it. */
+  /** This email goes to the new address of an account, to confirm it. */
   email_change: { page: '/verify-email', hours: 24 },
-  /** Sent to the former address of an account, after its email was changed. */
+  /** This email goes to the former address after the account's email was changed. */
   email_changed: { page: '/undo-email-change', hours: 168 },
-  /** Sent to the former address after the undo link returned the account to it. */
+  /** This email goes to the former address after the undo link returned the account to it. */
   password_reset_after_undo: PASSWORD_LINK,
-  /** Sent to the address that lost the account to an undo. */
+  /** This email goes to the address that lost the account to an undo. */
   email_undone: null,
-  /** Sent to the current address of an account whose undo is waiting for support. */
+  /** This email goes to the current address of an account whose undo is waiting for support. */
   email_undo_pending: null,
-  /** Sent to the address that keeps the account after support's decision. */
+  /** This email goes to the address that keeps the account after support's decision. */
   email_undo_granted: { page: '/reset-password', hours: 72 },
-  /** Sent to the address that support decided against. */
+  /** This email goes to the address that support decided against. */
   email_undo_denied: null,
 } as const satisfies Record<string, { readonly page: string; readonly hours: number } | null>;
 

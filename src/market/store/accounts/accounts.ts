@@ -178,8 +178,8 @@ export const selectAccount = statement(
 );
 
 /**
- * Read the account in a later statement. A row that you join in this statement is the row as it was when the wait for
- * the lock began.
+ * Read the account in a later statement. A row that you join in this statement has the values from before the wait for
+ * the lock.
  */
 export const lockAccount = statement('lockAccount', { id: users.id }, ($: Placeholders<{ userId: UserId }>, fields) =>
   selectFrom(users, fields, eq(users.id, $('userId'))).for('no key update'),

@@ -1,4 +1,4 @@
-/** Counts the jobs in each state that a viewer may see. The numbers equal the totals of each state's list. */
+/** Counts the jobs in each state that a viewer can see. Each count equals the total of that state's list. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import { STATES_OPEN_TO_BIDS } from '../../rules/parties.js';
 import { JOB_STATES, type JobState } from '../../rules/states.js';

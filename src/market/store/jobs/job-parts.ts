@@ -49,7 +49,10 @@ export interface JobInclude {
 interface ListFields {
   readonly size: number;
   readonly total?: boolean;
-  /** `ofStatus` limits the page to bids in one state. Both are used only if parts are read for many jobs together. */
+  /**
+   * `ofStatus` limits the page to bids in one state. `start` and `ofStatus` are used only if parts are read for many
+   * jobs together.
+   */
   readonly start?: PageStart;
   readonly ofStatus?: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * The ledger. A single statement adds a movement's row and changes the balance, whose check constraint prevents an
- * overdraft, even if two calls spend tokens at the same time.
+ * The ledger. A single statement adds a movement's row and changes the balance. The balance's check constraint prevents
+ * an overdraft, even if two calls spend tokens at the same time.
  */
 import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { TOKEN_BALANCE, TOKEN_TRANSFER } from '../../rules/entities/tokens.js';

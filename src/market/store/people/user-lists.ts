@@ -36,7 +36,7 @@ interface ListKind {
   readonly flags: readonly (readonly [Flag, boolean])[];
 }
 
-/** For each filter, an index in list order covers the accounts that may be few in number. */
+/** For each filter, an index in list order covers the accounts with the less common value. */
 const FLAGS = {
   suspended: sql`"users"."suspended_at" is not null`,
   emailVerified: sql`"users"."email_verified"`,

@@ -111,6 +111,7 @@ const selectUnusedTokens = statement(
     selectFrom(refreshTokens, fields, and(eq(refreshTokens.sessionId, $('sessionId')), isNull(refreshTokens.usedAt))),
 );
 
+/** Finds the session's newest refresh token if it is one of these tokens. */
 export async function findCurrentRefreshToken(
   db: Db,
   sessionId: SessionId,

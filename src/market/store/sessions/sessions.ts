@@ -111,7 +111,9 @@ export interface OpenedSession extends CurrentRefreshToken {
   sessionId: SessionId;
 }
 
-/** Sets the session's end to the current time, so it's deleted as long after its end as any other session. */
+/**
+ * Sets the session's end to the current time. The session is then deleted as long after its end as any other session.
+ */
 export const END_NOW = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, now())` };
 
 /**

@@ -143,12 +143,13 @@ export const contractors = pgTable(
       ),
   },
   (t) => [
-    // Each order of the directory has one index for all contractors and one for those who are, or aren't, verified.
+    // Each order of the directory has one index for all contractors, and one for lists of only verified or only
+    // unverified contractors.
     index('contractors_newest').on(t.createdAt, t.id),
     index('contractors_best_rated').on(t.ratingRank, t.ratingCount, t.id),
     index('contractors_most_completed').on(t.completedJobs, t.ratingRank, t.ratingCount, t.id),
     index('contractors_verified_newest').on(t.verified, t.createdAt, t.id),
-    // Indexes for verified and other contractors, in the order of the list of users.
+    // This index has the order of the list of users, which can show only verified or only unverified contractors.
     index('contractors_verified_users').on(t.verified, t.createdAt, t.userId),
     index('contractors_verified_best_rated').on(t.verified, t.ratingRank, t.ratingCount, t.id),
     index('contractors_verified_most_completed').on(t.verified, t.completedJobs, t.ratingRank, t.ratingCount, t.id),

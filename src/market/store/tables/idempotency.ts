@@ -12,7 +12,7 @@ export const idempotencyRecords = pgTable(
       .references(() => users.id),
     operation: text().notNull(),
     key: text().notNull(),
-    /** An HMAC, so nobody can guess the input, which may contain passwords. */
+    /** An HMAC of the input, so nobody can guess the input. The input may contain passwords. */
     inputSeal: text().notNull(),
     answer: text().notNull(),
     createdAt: createdAt(),

@@ -61,7 +61,7 @@ export const jobs = pgTable(
     desiredCompletionDate: date({ mode: 'string' }),
     requirements: text(),
     awardedBidId: idColumn('bid'),
-    /** Copied from the bid, so one row shows who may work on the job and read its address. */
+    /** This ID is copied from the bid, so one row shows who may work on the job and read its address. */
     awardedContractorId: idColumn('contractor'),
     /** The table `reviews` has a copy of the rating and the review, for the contractor. */
     rating: integer(),
@@ -162,9 +162,9 @@ const searchedColumns = () => ({
 });
 
 /**
- * The columns that searches read. They have their own table, so most state changes don't touch any of its indexes. A
- * trigger copies the text. The town is the center of the public city, so distances don't reveal anything about the
- * private address.
+ * The columns that searches read. These columns have their own table, so most state changes don't touch any of the
+ * table's indexes. A trigger copies the text. The town is the center of the public city, so distances don't reveal
+ * anything about the private address.
  */
 export const jobSearch = pgTable('job_search', searchedColumns(), (t) => [
   index('job_search_words').using('gin', sql`${t.words} gin_trgm_ops`),
@@ -172,8 +172,8 @@ export const jobSearch = pgTable('job_search', searchedColumns(), (t) => [
 ]);
 
 /**
- * Only jobs that are open to bids, maintained by triggers. The indexes of all jobs could return any number of jobs that
- * are closed to bids, and each of them would have to be read.
+ * A table of only the jobs that are open to bids. Triggers maintain it. The indexes of all jobs could return any number
+ * of jobs that are closed to bids, and each of them would have to be read.
  */
 export const openJobSearch = pgTable('open_job_search', searchedColumns(), (t) => [
   index('open_job_search_words').using('gin', sql`${t.words} gin_trgm_ops`),

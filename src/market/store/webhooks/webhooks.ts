@@ -11,7 +11,7 @@ import { webhookEndpoints, type StoredSecret } from '../tables/webhooks.js';
 
 type Row = typeof webhookEndpoints.$inferSelect;
 
-/** When the newest replaced secret expires. Null if none is left. */
+/** When the newest replaced secret expires. Null if no replaced secret is left. */
 const oldSecretEndsAt = new ConvertedColumn<Date | null>(
   sql`(select to_timestamp(max((old->>'endsAt')::float8) / 1000)::timestamptz(3)
     from jsonb_array_elements("webhook_endpoints"."secrets") old where (old->>'endsAt')::float8 > extract(epoch

@@ -1,4 +1,7 @@
-/** A position in an ordered list consists of the values of one row's sort keys. It selects the rows after that row. */
+/**
+ * A position in an ordered list consists of the values of one row's sort keys. The position selects the rows after that
+ * row.
+ */
 import { gt, lt, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { Placeholders } from '../statement.js';
 

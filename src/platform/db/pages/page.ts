@@ -1,6 +1,6 @@
 /**
- * Reads lists page by page, by page number or from a position. A position holds the last row's sort keys. It stays
- * valid if the list grows, and reading from it costs the same at any depth.
+ * Reads lists page by page, by page number or from a position. A position holds the last row's sort keys. A position
+ * stays valid if the list grows, and reading from it costs the same at any depth.
  */
 import { asc, desc, getTableName, sql, type Placeholder, type SQL, type Subquery } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';

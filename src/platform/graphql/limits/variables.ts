@@ -81,8 +81,8 @@ function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): Gra
 }
 
 /**
- * Describes the problem in the words of the operations' own checks. Includes the field if GraphQL names a field of the
- * object.
+ * Describes the problem in the words of the operations' own checks. If GraphQL names a field of the object, `below` has
+ * that field's name.
  */
 function problemOf(
   type: GraphQLInputType,

@@ -95,8 +95,8 @@ const handle = createHandler<AsyncIterable<FormattedExecutionResult>>({
 });
 
 /**
- * The headers of a placeholder request for graphql-sse. When it gets this request, the real request has already been
- * read and executed.
+ * The headers of a placeholder request for graphql-sse. When graphql-sse gets this request, the real request has
+ * already been read and executed.
  */
 const HEADERS: Readonly<Record<string, string>> = { accept: EVENT_STREAM, 'content-type': 'application/json' };
 const SUBSCRIBE_REQUEST = {
