@@ -78,8 +78,8 @@ export const VARIABLES = {
   SMTP_URL: address('smtp:', 'smtps:')
     .optional()
     .describe(
-      'the mail server, such as smtp://user:password@mail.example:587. If unset, emails appear at /mailbox; in ' +
-        'production, none are sent',
+      'the mail server, such as smtp://user:password@mail.example:587. Without it, emails appear at /mailbox. In ' +
+      'production, they aren’t sent',
     ),
   MAIL_FROM: mailbox
     .optional()
@@ -149,8 +149,8 @@ export const VARIABLES = {
     .regex(/^[!-~]*$/, 'must be printable ASCII characters without spaces')
     .optional()
     .describe(
-      'the bearer token for /metrics, at least 16 characters. If unset, only this machine can read /metrics; in ' +
-        'production, nobody can',
+      'the bearer token for /metrics, at least 16 characters. Without it, only this machine can read /metrics. In ' +
+      'production, nobody can',
     ),
   GRAPHQL_INTROSPECTION: onOff
     .optional()
