@@ -79,7 +79,7 @@ export const VARIABLES = {
     .optional()
     .describe(
       'the mail server, such as smtp://user:password@mail.example:587. Without it, emails appear at /mailbox. In ' +
-      'production, they aren’t sent',
+        'production, they aren’t sent',
     ),
   MAIL_FROM: mailbox
     .optional()
@@ -150,7 +150,7 @@ export const VARIABLES = {
     .optional()
     .describe(
       'the bearer token for /metrics, at least 16 characters. Without it, only this machine can read /metrics. In ' +
-      'production, nobody can',
+        'production, nobody can',
     ),
   GRAPHQL_INTROSPECTION: onOff
     .optional()
