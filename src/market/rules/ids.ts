@@ -48,7 +48,7 @@ export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: B
 
 /**
  * Derives a related object's identifier, such as a viewer's ID from a user's ID. Two objects of a kind never get the
- * same one.
+ * same identifier.
  */
 export function siblingOf<K extends IdKind>(kind: K, id: Id<IdKind>): Id<K> {
   return `${ID_PREFIXES[kind]}_${id.slice(id.indexOf('_') + 1)}`;

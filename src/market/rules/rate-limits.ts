@@ -2,7 +2,7 @@
 
 /**
  * The number of calls allowed per minute, or per `windowSeconds`. `per` says which calls are counted together. Both
- * APIs share each limit. Operators can change it with a variable such as `RATE_LIMIT_MAIL_PER_RECIPIENT`. Outside
+ * APIs share each limit. Operators can change a limit with a variable such as `RATE_LIMIT_MAIL_PER_RECIPIENT`. Outside
  * production, the limits per address are ten times as high.
  */
 export const BUDGETS = {

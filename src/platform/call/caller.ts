@@ -39,7 +39,9 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   /** True if the caller has a read-only API key. This is known only after the viewer is known. */
   onlyReads = false;
   readonly client: Client;
-  /** `identify` is called once the session is active. It throws if the user has too many requests in progress. */
+  /**
+   * `identify` is called once the session is active. `identify` throws if the user has too many requests in progress.
+   */
   underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;
   #viewer: Promise<V> | undefined;
   #isFromMemory = false;

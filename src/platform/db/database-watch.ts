@@ -24,7 +24,10 @@ export interface DatabaseWatch {
   suspect(): void;
   /** Called when a statement on any other connection gets a response. */
   noteAnswer(): void;
-  /** Receives the function that drops a pool's connections. A silent or demoted database doesn't close them itself. */
+  /**
+   * Receives the function that drops a pool's connections. A silent or demoted database doesn't close its connections
+   * itself.
+   */
   onOpen(reconnect: Reconnect): void;
   /** Stops polling. The connection closes once nothing is running on it. */
   close(): Promise<void>;

@@ -199,7 +199,7 @@ export const readDispute = operation({
 
 export const WARNED_FIELDS = ['category', 'zipCode', 'city', 'state', 'desiredStartDate', 'desiredCompletionDate'];
 
-/** Reads a job's warnings. Returns them only to users who may read them. */
+/** Reads a job's warnings. Returns the warnings only to users who can read them. */
 export async function readWarnings(viewer: Viewer, job: ReadableJob): Promise<JobWarning[] | null> {
   const isReader = relationsToJob(viewer, job).some((relation) => READERS.includes(relation));
   if (!isReader) return null;

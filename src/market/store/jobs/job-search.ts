@@ -3,9 +3,9 @@
  * until enough jobs match, which is fast if many match. An index finds all matches in the whole market, which is fast
  * if few match.
  *
- * For lists in order of creation, a sample of the newest jobs decides. If the scan finds fewer matches than expected,
- * the index is used instead. For lists in any other order, the first few thousand jobs are scanned. If they don't fill
- * the page, an index is used, and its matches are sorted afterward.
+ * For lists in order of creation, a sample of the newest jobs decides which way is used. If the scan finds fewer
+ * matches than expected, the index is used instead. For lists in any other order, the first few thousand jobs are
+ * scanned. If they don't fill the page, an index is used, and its matches are sorted afterward.
  */
 import { and, getTableName, sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
