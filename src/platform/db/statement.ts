@@ -46,7 +46,10 @@ export function statement<V extends object, F extends Fields>(
   };
 }
 
-/** Returns the rows as one JSON text, together with a number. If `gathered` is given, both may select from it. */
+/**
+ * Returns the rows as one JSON text, together with a number. If `gatherRows` is given, both may select from its rows,
+ * which are named `gathered`.
+ */
 export function countedStatement<V extends object, F extends Fields>(
   name: string,
   fields: FieldsOf<V, F>,

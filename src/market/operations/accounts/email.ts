@@ -146,8 +146,8 @@ export const changeEmail = operation({
       const account = await ownAddress(tx, userId);
       if (account.passwordHash !== checkedHash) throw wrongPassword();
       assertUndisputed(account);
-      // The check whether the address is taken happens when the email is sent. If it's taken, its owner gets a
-      // different email.
+      // The address may already be taken. This is checked only when the email is sent, and the address's owner then
+      // gets a different email.
       await tx.commitWith(enqueueMail(services.mail, tx, { kind: 'email_change', email, userId }));
     });
     return { requested: true };

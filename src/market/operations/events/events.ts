@@ -73,7 +73,7 @@ export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<Jo
   return event;
 }
 
-/** Reads a proposal, even if a later one replaced it. Anyone who can read its event can read the dispute. */
+/** Reads a proposal, even if a later one replaced it. Anyone who can read the proposal's event can read the dispute. */
 export async function findProposal(db: Db, viewer: Viewer, id: ProposalId): Promise<Proposal> {
   const event = await findEvent(db, viewer, siblingOf('event', id));
   if (event.type !== PROPOSAL_EVENT) throw refuse('NOT_FOUND', { message: 'Proposal not found.' });
