@@ -4,7 +4,10 @@ import { type Refusal, refuse } from '../errors.js';
 import { HEAD } from '../caller-limits.js';
 import { randomUUID } from 'node:crypto';
 
-/** The headers that a request may have only once. If a request repeats one of these, Node silently keeps the first. */
+/**
+ * The headers that a request may have only once. If a request repeats one of these headers, Node silently keeps the
+ * first value.
+ */
 const SENT_ONCE = new Set(['host', 'authorization', 'content-type']);
 
 /** A name, an IPv4 address, or an IPv6 address in brackets, with an optional port (RFC 3986, 3.2.2). */

@@ -26,7 +26,7 @@ export interface TaskKind {
 export interface TaskLimits {
   readonly places: number;
   readonly placesPerKey: number;
-  /** Places that all slow keys share. Each key can use one of them. */
+  /** The places that all slow keys share. Each slow key can use one of these places. */
   readonly placesOfSlowKeys: number;
   /** The duration of a lease, which is longer than any task takes. */
   readonly leaseSeconds: number;

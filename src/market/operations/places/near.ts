@@ -1,4 +1,4 @@
-/** The `near` input of a list. GraphQL sends it as one object. REST queries are flat, so REST sends four fields. */
+/** The `near` input of a list. GraphQL sends `near` as one object. REST queries are flat, so REST sends four fields. */
 import { z } from 'zod';
 import { NEAREST_MILES_MAX, TEXT } from '../../rules/market-limits.js';
 import type { ContractorFilter } from '../../store/people/contractor-lists.js';

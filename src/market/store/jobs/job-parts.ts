@@ -171,7 +171,10 @@ function readDispute(list: unknown[][], { party }: JobOfViewer): Dispute | null 
   return readsDispute(party) ? disputeFrom(list.map(readDisputeEvent)) : null;
 }
 
-/** With this condition, the index of a contractor's jobs finds their bids on a job without reading its other bids. */
+/**
+ * With this condition, the index of a contractor's jobs finds the contractor's bids on a job without reading the job's
+ * other bids.
+ */
 const SAME_JOB_CREATION_TIME = sql`"bids"."job_created_at" = "jobs"."created_at"`;
 
 /** If there are more rows, the page has one extra row. The total is null if it wasn't counted. */

@@ -182,7 +182,7 @@ function isAmong(ids: SQL): SQL {
   return sql`${contractors.id} = any(array(${ids}))`;
 }
 
-/** Computes a contractor's rank from the average that is shown, as the database does. */
+/** Computes a contractor's rank from the average that is shown. The database computes the rank in the same way. */
 function rankOf({ ratingAverage }: Contractor): number {
   return Math.round((ratingAverage ?? 0) * 100);
 }

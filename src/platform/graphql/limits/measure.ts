@@ -205,7 +205,7 @@ function isPartOfPage({ name }: GraphQLCompositeType): boolean {
 }
 
 /**
- * According to a measurement, printing this many characters of arguments takes as long as comparing two fields without
+ * In our measurements, printing this many characters of arguments takes as long as comparing two fields without
  * arguments.
  */
 const ARGUMENT_CHARACTERS_LIKE_A_FIELD = 5;
