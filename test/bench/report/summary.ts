@@ -84,8 +84,8 @@ function againstRivals({ node, rounds, seconds, blocks, limits }: Omit<Results, 
   });
   const said =
     `The server's CPU time per request is divided by each rival's. Its throughput and p99 are divided by the ` +
-    `floor's. Each figure is the median of ${rounds} rounds of ${seconds} s, on Node ${node}. If a goal is missed, ` +
-    `it's in parentheses.`;
+    `floor's. Each value is the median of ${rounds} rounds of ${seconds} s, on Node ${node}. If a value misses its ` +
+    `goal, the goal is in parentheses.`;
   return `${said}\n\n${table(['Work', ...RIVALS.map((rival) => `CPU: ${rival}`), 'Throughput', 'p99'], rows)}`;
 }
 
