@@ -70,7 +70,7 @@ export const VARIABLES = {
   DATABASE_PREPARED_STATEMENTS: onOff
     .optional()
     .describe(
-      'on or off. If on, the server uses prepared statements. On by default, unless PgBouncer doesn’t support them',
+      'on or off. If on, the server uses prepared statements. On by default, except behind a pooler that isn’t known to support them',
     ),
   MIGRATE_ON_START: onOff
     .default(true)
@@ -111,7 +111,9 @@ export const VARIABLES = {
     .describe('a second secret for verifying access tokens, but not for signing. Set it while you replace JWT_SECRET'),
   JWT_ISSUER: z.string().min(1).default('job-marketplace').describe('the `iss` claim of access tokens'),
   JWT_AUDIENCE: z.string().min(1).default('job-marketplace').describe('the `aud` claim of access tokens'),
-  BCRYPT_COST: wholeNumber(4, 15).default(12).describe('the bcrypt cost of passwords. At least 10 in production'),
+  BCRYPT_COST: wholeNumber(4, 15)
+    .default(12)
+    .describe('the bcrypt cost factor for hashing passwords. At least 10 in production'),
   ADMIN_EMAIL: z
     .string()
     .optional()
@@ -166,7 +168,7 @@ export const VARIABLES = {
     .string()
     .optional()
     .describe(
-      'the list of documents, from graphql-codegen (`hashAlgorithm: sha256`) or Apollo’s ' +
+      'the path of the list of documents, from graphql-codegen (`hashAlgorithm: sha256`) or Apollo’s ' +
         'generate-persisted-query-manifest',
     ),
   LOG_LEVEL: z

@@ -133,7 +133,7 @@ choice(
   Object.fromEntries(
     JOB_ACTION_LIST.map(({ action, description, operation }) => [
       action,
-      `${description} Use the mutation \`${operation}\`.`,
+      `${description} Use the \`${operation}\` mutation.`,
     ]),
   ),
 );
@@ -152,7 +152,7 @@ choice(
   Object.fromEntries(
     BID_TRANSITION_LIST.map(({ action, description, operation }) => [
       action,
-      `${description} Use the mutation \`${operation}\`.`,
+      `${description} Use the \`${operation}\` mutation.`,
     ]),
   ),
 );

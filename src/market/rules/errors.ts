@@ -104,7 +104,7 @@ export const UNAUTHORIZED_MESSAGES = {
     expired: 'The refresh token has expired. Log in again.',
     session_ended: 'The session has ended. Log in again.',
     superseded: 'This refresh token was replaced by a newer one that was already used. Use the newest one.',
-    reused: 'This refresh token was already used, so we ended the session for your safety. Log in again.',
+    reused: 'This refresh token was already used, so we ended the session to protect your account. Log in again.',
   },
 } as const satisfies Record<UnauthorizedCode, { readonly [Reason in UnauthorizedReason]?: string }>;
 

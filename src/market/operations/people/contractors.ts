@@ -70,7 +70,7 @@ function changeVerification(
 const { place: nearPlace, fields: nearFields } = nearInputs('contractors', NEAR_MILES_MAX.contractors);
 
 const FOUND_BY_DISTANCE =
-  'This finds only service areas that are a ZIP code (`78704`) or a city with its state (`Austin, TX`). The distance ' +
+  'Only service areas written as a ZIP code (`78704`) or as a city and state (`Austin, TX`) can match. The distance ' +
   'is measured to the center of the area.';
 
 export const contractorFilter = z.strictObject({

@@ -124,6 +124,6 @@ async function centreOf({ zipCode: zip, city, state }: Near, names: typeof IN_OB
   const place = zip == null ? await cityPlace(city ?? '', state ?? '') : await postalPlace(zip);
   if (place) return place;
   throw zip == null
-    ? invalidField(names.city, 'isn’t a city that we know in that state')
-    : invalidField(names.zipCode, 'isn’t a ZIP code that we know');
+    ? invalidField(names.city, 'isn’t a city we recognize in that state')
+    : invalidField(names.zipCode, 'isn’t a ZIP code we recognize');
 }

@@ -93,7 +93,7 @@ export const readTransfer = operation({
   input: z.strictObject({ id: idInPath('transfer').describe('The transfer.') }),
   async run({ db, viewer }, { id }): Promise<TokenTransfer> {
     const [transfer] = await selectTransfer(db, { id });
-    if (!transfer) throw refuse('NOT_FOUND', { message: 'Nothing has this ID.' });
+    if (!transfer) throw refuse('NOT_FOUND', { message: 'Transfer not found.' });
     const { userId, ...readable } = transfer;
     if (!seesTokensOf(viewer, userId))
       throw refuse('FORBIDDEN', { message: 'You don’t have access to this transfer.' });

@@ -62,7 +62,7 @@ export const BID = entity(
       description: 'True if the contractor staked tokens so that the homeowner sees this bid first.',
       inputDescription:
         `If true, stakes ${GUARANTEED_VIEW_STAKE} tokens to put the bid first in the homeowner’s list. The tokens ` +
-        'are released when the bid or the job ends.',
+        'are released when the bid is rejected or withdrawn, or the job ends.',
       example: true,
       written: true,
     },

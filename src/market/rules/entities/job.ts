@@ -167,7 +167,7 @@ export const JOB = entity('Job', 'Work that a homeowner wants done.', {
   version: {
     type: integer(1),
     description:
-      'The job’s version, which rises with every change. To change only the version you’ve read, pass it as ' +
+      'The job’s version, which increases with every change. To change only the version you’ve read, pass it as ' +
       '`expectedVersion`. In REST, it’s the `ETag`: send it as `If-Match`.',
     example: 3,
   },

@@ -64,8 +64,8 @@ export const USER = entity('User', 'A person with an account.', {
   emailUndoAddress: {
     type: email.nullable(),
     description:
-      'The other address in the last request to undo an email change. While the request is pending, it’s the ' +
-      'former address, which claims the account. Later, it’s the address that didn’t get the account.',
+      'The address that competes with `email` in the last request to undo an email change. While the request is ' +
+      'pending, it’s the former address, which claims the account. Later, it’s the address that didn’t get the account.',
     example: null,
     readBy: ADMINS,
   },

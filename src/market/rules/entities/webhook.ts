@@ -38,13 +38,13 @@ export const WEBHOOK_ENDPOINT = entity(
     },
     failingSince: {
       type: timestamp.nullable(),
-      description: 'The time since which every attempt has failed. Null if the last one succeeded.',
+      description: 'When the current run of failed attempts began. Null if the last attempt succeeded.',
       example: null,
     },
     oldSecretEndsAt: {
       type: timestamp.nullable(),
       description:
-        'The time until which events are also signed with the replaced secret. Null if no replaced secret is in use.',
+        'When the old secret expires. Until then, events are also signed with the old secret. Null if none is in use.',
       example: null,
     },
     createdAt: { type: timestamp, description: 'When the endpoint was created.' },

@@ -265,11 +265,11 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
     undefined,
     { near_state: 'is required with a city', within_miles: 'must be at most 500' },
   ],
-  ['near_zip=00000&within_miles=5', undefined, { near_zip: 'isn’t a ZIP code that we know' }],
+  ['near_zip=00000&within_miles=5', undefined, { near_zip: 'isn’t a ZIP code we recognize' }],
   [
     'near_city=Nowhere&near_state=TX&within_miles=5',
     undefined,
-    { near_city: 'isn’t a city that we know in that state' },
+    { near_city: 'isn’t a city we recognize in that state' },
   ],
   [
     'within_miles=5&status=open&statuses=draft&per_page=0',
