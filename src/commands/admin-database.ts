@@ -39,7 +39,9 @@ function nameOf({ host, pathname }: URL): string {
   return `the database ${pathname.slice(1)} on ${host || 'this machine'}`;
 }
 
-/** Commands don't migrate the schema, because that is a separate step while servers run. */
+/**
+ * `npm run admin` doesn't migrate the schema, because servers may be running. An operator migrates in a separate step.
+ */
 export async function assertSchema(connection: Connection): Promise<void> {
   const db = connect(connection, { poolSize: 1 });
   const reason = await unreadinessOf(db).finally(() => db.close());

@@ -117,7 +117,7 @@ function articleOf(mail: ShownMail): string {
       </article>`;
 }
 
-/** Writes an email's time. The script replaces it with a relative time. */
+/** Renders an email's time. The script replaces it with a relative time. */
 function timeOf({ createdAt }: Mail): string {
   const time = createdAt.toISOString();
   return `<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;

@@ -1,4 +1,7 @@
-/** Times and sizes that callers don't see (see `caller-limits.ts`). A query plan's constants are next to its SQL. */
+/**
+ * Times and sizes that callers don't see. For the limits that they do see, see `caller-limits.ts`. A query plan's
+ * constants are next to its SQL.
+ */
 
 /**
  * Postgres notifies every instance of ended sessions. An instance without a recent heartbeat queries the database on

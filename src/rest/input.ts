@@ -97,7 +97,7 @@ function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, valu
 }
 
 /**
- * A query contains only strings. A string that looks like the expected type is converted. The schema refuses all
+ * A query string contains only strings. A string that looks like the expected type is converted. The schema refuses all
  * others.
  */
 function readText(value: string, kind: ShapeKind): unknown {

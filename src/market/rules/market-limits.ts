@@ -64,8 +64,8 @@ export const WEBHOOKS = {
 } as const;
 
 /**
- * For each kind of task: how many tasks an instance runs at a time, and the lease, which outlasts any task. One person
- * can have five webhook endpoints, which can use a fifth of the places for webhooks.
+ * For each kind of task: how many tasks an instance runs at a time, and how long a lease lasts, which is longer than
+ * any task takes. A person can have five webhook endpoints, which use at most a fifth of the places for webhooks.
  */
 export const TASKS = {
   webhook: { places: 50, placesPerKey: 2, placesOfSlowKeys: 8, leaseSeconds: 30 },

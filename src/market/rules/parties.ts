@@ -107,8 +107,8 @@ export function seesJob(viewer: PartyViewer, job: JobParties, hasBid: boolean): 
 }
 
 /**
- * True if the viewer receives a job's events without asking for that job. A contractor receives them only with a bid on
- * the job that isn't withdrawn.
+ * True if the viewer receives a job's events without asking for that job. A contractor receives them only if they have
+ * a bid on the job that they haven't withdrawn.
  */
 export function receivesJobEvents(viewer: PartyViewer, job: JobParties, ownBids: readonly BidState[]): boolean {
   if (viewer.role === 'contractor') return ownBids.some((state) => COUNTED_BID_STATES.includes(state));

@@ -198,7 +198,7 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   review: [condition('INVALID_TRANSITION', ['reviewWindow'], reviewDenial)],
 };
 
-/** The codes that a caller can get even if the operation is meant for them. */
+/** The codes of the refusals that a caller can get even if they're one of the operation's allowed actors. */
 export function codesOfDenials(key: JobActionKey): readonly RefusalCode[] {
   const [before = [], after = []] = [PERSONAL_CONDITIONS[key], CONDITIONS[key]];
   const codes = [...before.map(({ code }) => code), wrongStateCode(JOB_ACTIONS[key]), ...after.map(({ code }) => code)];

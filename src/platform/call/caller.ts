@@ -83,7 +83,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     this.dryRun = createDryRun(this.pool, this.services.recordedEffects);
   }
 
-  /** Runs a whole request, then ends its dry run if it became one. */
+  /** Runs a whole request. If the request became a dry run, ends the dry run afterward. */
   async withDryRunEnd<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await this.services.db.asOneHolder(work);

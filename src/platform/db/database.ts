@@ -45,7 +45,7 @@ export const DATABASE_DEFAULTS: DatabaseSettings = { ...DATABASE, applicationNam
 
 export interface Database extends Db {
   forLong(): Db;
-  /** The same database for one caller. Its calls count against that caller's quota in the queue. */
+  /** The same database for one caller. The caller's calls count against their quota in the queue. */
   of(client: Client): Db;
   readonly queue: Pick<FairQueue, 'active' | 'waiting'>;
   /** Runs a request that keeps its transaction open across several calls. Only the `watch` hook needs this. */

@@ -13,7 +13,7 @@ export interface LimitCheck {
 
 export interface Context {
   readonly caller: Caller;
-  /** The market's loaders. Only the market knows their type, and the platform passes them on. */
+  /** The market's loaders. Only the market knows their type, so the platform just passes them on. */
   readonly loaders: unknown;
   /** Creates the loaders of one request, or of one event of a stream. */
   loadersFor(this: void, caller: Caller): unknown;

@@ -1,4 +1,7 @@
-/** Formats refusals and failures for `errors[]`. An error that isn't a refusal reveals nothing about itself. */
+/**
+ * Formats refusals and failures for `errors[]`. An unexpected error gets only a generic message. Its details are
+ * logged.
+ */
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';

@@ -100,8 +100,9 @@ export class Exchange {
   }
 
   /**
-   * Sends a response right away, but ends it only when the body has arrived. A client may send its whole body before it
-   * reads, and it loses the response if the connection is closed in the meantime.
+   * Sends a response right away, but ends it only after the whole request body has arrived or the server has given up
+   * on it. A client may send its whole body before it reads, and it loses the response if the connection is closed in
+   * the meantime.
    */
   #end(content: string | Buffer): void {
     const { request, response } = this;

@@ -23,7 +23,7 @@ export interface FairQueueSettings extends QuotaSettings {
 }
 
 export interface Work {
-  /** True if the work takes a hundred times as long as most. */
+  /** True if the work takes about a hundred times as long as most other work. */
   readonly isLong?: boolean;
 }
 
@@ -161,8 +161,9 @@ export function createFairQueue({
   }
 
   /**
-   * The caller's own limit was reached if calls are still being served and other users or addresses would get a place,
-   * or if this address has more waiting calls than all others together. Otherwise, the server's limit was reached.
+   * Decides whose limit made a call wait too long. While calls are still being served, it's the caller's own limit if
+   * another user or address would get a place. It's also the caller's limit if this address has more waiting calls than
+   * all other addresses together. Otherwise, it's the server's limit.
    */
   function boundOf({ address, user }: Client): Bound {
     if (performance.now() - servedLastMs < waitMs / 2) {

@@ -28,7 +28,7 @@ export interface QuotaEvents {
 
 export const NO_EVENTS: QuotaEvents = { refused: () => undefined, waited: () => undefined };
 
-/** Gives back what was taken from the quota. Calling it again has no effect. */
+/** Releases the amount that was taken. Calling it again has no effect. */
 export type Release = () => void;
 
 export interface Quota {

@@ -89,7 +89,7 @@ function describeError(error: unknown): unknown {
   };
 }
 
-/** `stack` starts with the message, which has as many lines as the value that it quotes. */
+/** `stack` starts with the message, which can span several lines if it quotes a value. */
 function framesOf({ stack = '', message }: Error): string[] {
   const at = stack.indexOf(message);
   return at < 0

@@ -28,7 +28,7 @@ export const undoEmailChange = operation({
   name: 'undoEmailChange',
   description:
     'Restores an account’s former address, with the link that was sent to it. Ends all sessions, revokes all ' +
-    'API keys, locks the password, pauses webhooks, and sends a link to set a new password. If the account was used ' +
+    'API keys, blocks the old password, pauses webhooks, and sends a link to set a new one. If the account was used ' +
     'after the change (the profile was edited, or something was done with a job or a bid), nothing changes until ' +
     'support decides. The same is true if another undo of this account is waiting for support.',
   allows: 'anyone',
@@ -46,8 +46,7 @@ export const undoEmailChange = operation({
       db.inTransaction(async (tx) => {
         await lockAccount(tx, { userId });
         const { email: currentEmail, emailUndo, emailUndoAddress } = await ownAddress(tx, userId);
-        // True if the account already has this address again. In that case, the undo takes the account from no other
-        // address.
+        // True if the account already has this address again. In that case, no other address loses the account.
         const isBack = currentEmail === email;
         if (emailUndo === 'pending' && !isBack) {
           // Support decides about one address at a time. The undo link of any other address waits.
@@ -82,7 +81,7 @@ export const settleEmailUndo = operation({
   description:
     'Decides which address keeps an account with a pending email undo. That address gets a link to set a new ' +
     'password, and the other address gets an email. If the former address keeps the account, all sessions end, ' +
-    'all API keys are revoked, the password is locked, and webhooks are paused. If another undo of the account is ' +
+    'all API keys are revoked, the old password is blocked, and webhooks are paused. If another undo of the account is ' +
     'waiting, it becomes the pending one.',
   allows: ['admin'],
   budget: 'write',

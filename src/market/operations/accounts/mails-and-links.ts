@@ -110,7 +110,7 @@ function problemOf(link: Link | undefined, kinds: readonly LinkKind[]): LinkProb
   return link.hasExpired ? 'expired' : undefined;
 }
 
-/** The caller must lock the account first. */
+/** The caller must lock the account's row first. */
 export async function consumeLink(tx: Db, { id, tokenHash }: Link, mark = markLinkUsed): Promise<void> {
   if ((await mark(tx, { id })).length > 0) return;
   const [link] = await selectLink(tx, { tokenHash: tokenHash ?? '' });

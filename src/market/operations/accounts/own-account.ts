@@ -1,4 +1,4 @@
-/** Locks the caller's account before a call creates an object that outlives the session. */
+/** Locks the row of the caller's account before a call creates an object that outlives the session. */
 import { unauthorized } from '../../rules/errors.js';
 import { lockAccount } from '../../store/accounts/accounts.js';
 import type { Db } from '../../../platform/db/database.js';

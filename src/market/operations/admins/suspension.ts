@@ -111,8 +111,8 @@ export const restoreUserTasks: TaskKind = {
   // The task needs no retry delays, because it never returns a failure. It either succeeds or throws, and then runs
   // again once its lease expires.
   retryAfterSeconds: [],
-  // A suspension locks the person before the task, so restoring the person in the task's own transaction could
-  // deadlock.
+  // A suspension locks the person's row before the task's row, so restoring the person in the task's own transaction
+  // could deadlock.
   async run(db, { id }) {
     await restoreAtEnd(db, { id: id as UserId });
     return { outcome: 'done' };

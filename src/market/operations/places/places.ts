@@ -85,7 +85,7 @@ async function citiesOf(state: string): Promise<Map<string, ZipCode[]>> {
   return cities;
 }
 
-/** A service area whose place is known: a ZIP code, or a town with its state, in lowercase. */
+/** A service area whose place is known: a ZIP code, or a city and state, in lowercase. */
 interface KnownArea {
   readonly name: string;
   readonly latitude: number;

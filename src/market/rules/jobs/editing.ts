@@ -1,6 +1,6 @@
 /**
  * Decides which job fields people can write, which of them a PUT can change in each state, and by how much (`EDITS`). A
- * PUT changes everything or nothing.
+ * PUT makes all of its changes or none.
  */
 import { daysBetween } from '../../../platform/fields/values.js';
 import { JOB } from '../entities/job.js';

@@ -20,8 +20,8 @@ export function suspended(until: Date | null): Refusal {
 const DAY = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', year: 'numeric', timeZone: 'UTC' });
 
 /**
- * At least one admin always remains: the caller. No other admin can suspend the caller at the same time, because all
- * admins' accounts are locked.
+ * At least one admin always remains: the caller. No other admin can suspend the caller at the same time, because the
+ * transaction locks all admins' rows.
  */
 export function assertMaySuspend(adminId: UserId, personId: UserId): void {
   if (personId === adminId) throw refuse('FORBIDDEN', { message: 'You can’t suspend yourself.' });

@@ -146,7 +146,7 @@ export const setConfirmedEmail = statement(
       .where(eq(users.id, $('userId'))),
 );
 
-/** Returns no row if the hash is no longer the former one, such as for the second of two concurrent changes. */
+/** Returns no row if the hash has changed since it was read, such as for the second of two concurrent changes. */
 export const replacePasswordHash = statement(
   'replacePasswordHash',
   { id: users.id },

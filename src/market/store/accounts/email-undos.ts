@@ -45,7 +45,7 @@ export const selectUseAfterChange = statement(
 interface NewUndoState {
   readonly userId: UserId;
   readonly state: EmailUndoState;
-  /** The other address in the undo, which the account doesn't currently have. */
+  /** The address in the undo that the account doesn't currently have. */
   readonly address: string;
 }
 
@@ -71,7 +71,9 @@ export const markUndoWaiting = statement(
       .returning(fields),
 );
 
-/** Takes the address of the earliest email change whose undo is waiting. Consumes all waiting links of that address. */
+/**
+ * Returns the address of the earliest email change whose undo is waiting. Consumes all waiting links of that address.
+ */
 export const takeWaitingUndo = statement(
   'takeWaitingUndo',
   { email: mails.email },

@@ -117,7 +117,7 @@ export function moveBids(tx: Db, ids: readonly BidId[], to: BidState): Promise<B
   return updateBids(tx, { ids: asArray(ids), to });
 }
 
-/** The accounts are locked in a fixed order, so two transactions can't deadlock. */
+/** The accounts' rows are locked in a fixed order, so two transactions can't deadlock. */
 const release = statement('releaseHolds', {}, ($: Placeholders<{ bidIds: string }>) => {
   const released = builder.$with('released').as(
     builder

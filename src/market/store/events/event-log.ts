@@ -78,7 +78,7 @@ function atPositions(fields: ReturnType<typeof asContractor>, positions: SQL) {
 
 const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
 
-/** Reading the award from the job instead would take another row for each of the contractor's bids. */
+/** Reading the award from the job instead would read another row for each of the contractor's bids. */
 const visibleByBid = ($: Placeholders<LogValues>) => visibleEventsOfBidder($('contractorId'), IS_ACCEPTED);
 
 /**

@@ -39,7 +39,9 @@ export const users = pgTable(
     /** True if the mail server permanently rejected the last email to this address. */
     emailUndeliverable: boolean().notNull().default(false),
     emailUndo: text().$type<EmailUndoState>(),
-    /** The other address in the last email undo. This address is reserved until support decides. */
+    /**
+     * The address that competes with `email` in the last email undo. This address is reserved until support decides.
+     */
     emailUndoAddress: text(),
     /** When the person last edited their own fields or profile. */
     profileEditedAt: moment(),

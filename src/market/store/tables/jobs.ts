@@ -109,7 +109,7 @@ export const jobs = pgTable(
     index('jobs_in_state_by_update').on(t.status, t.updatedAt, t.id),
     index('jobs_of_trade_by_update').on(t.category, t.updatedAt, t.id, t.status, t.urgency),
     // In these orders, each index is by state. A list of all jobs is gathered from the first jobs in each state, so
-    // each write adds one index entry fewer.
+    // each write adds one fewer index entry.
     index('jobs_in_state_by_change').on(t.status, t.statusChangedAt, t.id, t.category),
     index('jobs_in_state_by_budget').on(t.status, t.budgetRank, t.id, t.category),
     index('jobs_of_awardee')

@@ -79,7 +79,7 @@ interface Candidate extends Receiver {
   readonly ownBids: readonly BidState[];
 }
 
-/** The awarded contractor also has a bid. */
+/** Covers the awarded contractor too, because they have bid on the job. */
 const isVisibleToBidder = visibleEventsOfBidder(sql`bid.contractor_id`, isAwardedTo(sql`bid.contractor_id`));
 
 /** The query around this expression has the event in `events` and the event's job in `jobs`. */

@@ -1,5 +1,6 @@
 /**
- * Creates an operation's plan. The plan has the same result as graphql-js, and a caller's text is only ever data in it.
+ * Creates an operation's plan. The plan produces the same result as graphql-js, and treats a caller's text only as
+ * data.
  */
 import {
   getArgumentValues,

@@ -86,7 +86,10 @@ async function makeForm(file: PageFile, coding: Coding): Promise<Form> {
 const compressGzip = promisify<Buffer, { level: number }, Buffer>(gzip);
 const compressBrotli = promisify<Buffer, { params: Record<number, number> }, Buffer>(brotliCompress);
 
-/** GraphiQL's 5 MB take a tenth of a second. The best brotli level would save another tenth, but take ten seconds. */
+/**
+ * Compressing GraphiQL's 5 MB takes a tenth of a second. The best brotli level would save another tenth of the size,
+ * but take ten seconds.
+ */
 const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer>>> = {
   br: (plain) =>
     compressBrotli(plain, {
