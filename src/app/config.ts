@@ -70,7 +70,8 @@ export const VARIABLES = {
   DATABASE_PREPARED_STATEMENTS: onOff
     .optional()
     .describe(
-      'on or off. If on, the server uses prepared statements. On by default, except behind a pooler that isn’t known to support them',
+      'on or off. If on, the server uses prepared statements. On by default, except behind a pooler that isn’t known ' +
+        'to support them',
     ),
   MIGRATE_ON_START: onOff
     .default(true)

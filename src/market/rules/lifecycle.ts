@@ -38,8 +38,8 @@ export interface JobTransition<Event extends string = string> extends ActionOnJo
   readonly to: JobState;
   readonly effects: readonly TransitionEffect[];
   /**
-   * If present, a call may also keep the job in its state. Such a call is recorded as this event instead of the row's
-   * own event.
+   * If this is set, a call may also keep the job in its state. Such a call is recorded as this event instead of the
+   * row's own event.
    */
   readonly mayKeepState?: { readonly event: Event; readonly until: string };
   /** In these states, a call succeeds and changes nothing. */

@@ -109,7 +109,7 @@ export function prefixedIdInPath<P extends string>(prefix: P, kind: string) {
 
 export const MONEY_MAX = 9_999_999_999.99;
 
-/** An amount in exact cents. A third decimal is rejected instead of rounded. */
+/** An amount in exact cents. A third decimal place is rejected instead of rounded. */
 function cents(least: z.ZodNumber) {
   return least
     .max(MONEY_MAX)
