@@ -95,7 +95,9 @@ choice(
 );
 
 export const JobOrderEnum = choice('JobOrder', 'The order of a list of jobs.', JOB_ORDERS, {
-  newest: 'The newest jobs first.',
+  newest:
+    'The most recently created jobs first. A job’s place depends on when its draft was created, not on when it was ' +
+    'published. To see new open jobs first, use `RECENTLY_UPDATED`.',
   oldest: 'The oldest jobs first.',
   recently_updated:
     'The most recently changed jobs first. A job that changes while you read the list moves to its start.',

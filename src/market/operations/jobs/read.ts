@@ -84,8 +84,9 @@ export const jobFilter = z.strictObject({
 export const jobOrder = enumOf(JOB_ORDERS, 'JobOrder')
   .nullish()
   .describe(
-    'The order of the list. The default is newest first. `nearest` requires a place and a distance of at most ' +
-      `${NEAREST_MILES_MAX} miles. Only admins can use \`longest_unchanged\`.`,
+    'The order of the list. The default is newest first, by when the draft was created. To see new open jobs first, ' +
+      `use \`recently_updated\`. \`nearest\` requires a place and a distance of at most ${NEAREST_MILES_MAX} miles. ` +
+      'Only admins can use `longest_unchanged`.',
   );
 
 export type JobListItem = RedactedRow<'job', ListedRow>;
