@@ -254,15 +254,15 @@ async function readGraphql(exchange: Exchange): Promise<unknown> {
 function withRequestId(body: string, { requestId, record }: Exchange): string {
   const { errors, ...answer }: { errors?: { extensions?: object }[] } = JSON.parse(body);
   record.addErrors(errors ?? []);
-  return JSON.stringify({
+  return `${JSON.stringify({
     ...(errors && { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })) }),
     ...answer,
-  });
+  })}\n`;
 }
 
 function withEffects(body: string, dryRun: DryRunEffects): string {
   const { extensions, ...answer }: { extensions?: object } = JSON.parse(body);
-  return JSON.stringify({ ...answer, extensions: { ...extensions, dryRun } });
+  return `${JSON.stringify({ ...answer, extensions: { ...extensions, dryRun } })}\n`;
 }
 
 function wantsPage(exchange: Exchange): boolean {

@@ -31,5 +31,5 @@ export function sendRefusal(exchange: Exchange, refusal: Refusal, status: number
   const extensions = { ...extensionsOf(refusal), requestId: exchange.requestId };
   // Apollo Client reads the errors in a response like this only if the response has the media type that it requested.
   const contentType = acceptedType(exchange.header('accept')) ?? JSON_TYPE;
-  exchange.send(status, contentType, JSON.stringify({ errors: [{ message: refusal.message, extensions }] }));
+  exchange.send(status, contentType, `${JSON.stringify({ errors: [{ message: refusal.message, extensions }] })}\n`);
 }

@@ -103,6 +103,7 @@ export function retryAfterIfOverloaded({ data, errors = [] }: Result): number | 
  */
 export function withoutValues(message: string, reason = ''): string {
   if (message.startsWith('Maximum call stack')) return 'The query is nested too deeply.';
+  if (message.startsWith('This operation has been blocked as a potential Cross-Site')) return SEND_A_POST;
   const name = /^Variable "\$(\w{1,100})" got invalid value /.exec(message.slice(0, 200))?.[1];
   if (name === undefined) return cut(sentence(withoutQuotes(message)));
   const end = message.length - `; ${reason}`.length;
@@ -111,6 +112,9 @@ export function withoutValues(message: string, reason = ''): string {
   )?.[1];
   return refusedVariable(name, place === undefined ? '' : `${name}${place}`, reason);
 }
+
+const SEND_A_POST =
+  'Send a POST with Content-Type: application/json and a body such as {"query": "{ catalog { categories } }"}.';
 
 /** The error about one part of a variable's value. */
 export function aboutVariable(name: string, path: readonly (string | number)[], reason: string): string {

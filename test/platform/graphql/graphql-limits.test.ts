@@ -501,6 +501,24 @@ describe('over HTTP', () => {
     expect(await ask('{ viewer { user { id } } }', {})).toEqual([400, 'MALFORMED_REQUEST']);
   });
 
+  it.each(['/graphql', '/graphql?query=%7B__typename%7D'])(
+    'a newcomer who opens %s with curl learns what to send',
+    async (path) => {
+      const answer = await fetch(app.url + path);
+      const text = await answer.text();
+      const [{ message, extensions }] = (JSON.parse(text) as Json).errors;
+      expect([answer.status, extensions.code, message]).toEqual([
+        400,
+        'MALFORMED_REQUEST',
+        'Send a POST with Content-Type: application/json and a body such as {"query": "{ catalog { categories } }"}.',
+      ]);
+      expect(text.endsWith('}\n'), 'the prompt begins on a line of its own').toBe(true);
+      const body = /\{.*\}/.exec(message)?.[0];
+      const { status, body: catalog } = await app.rest('POST', '/graphql', { body });
+      expect([status, catalog.data.catalog.categories]).toEqual([200, expect.arrayContaining(['plumbing'])]);
+    },
+  );
+
   it('a form posted by another page is refused', async () => {
     for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain']) {
       const { status } = await app.rest('POST', '/graphql', {
