@@ -120,6 +120,9 @@ export const UNAUTHENTICATED_MESSAGES = {
   session_ended: 'The session has ended. Log in again.',
 } as const;
 
+/** The message if the Authorization header has no bearer token at all. Its reason is `malformed`. */
+export const NO_BEARER_TOKEN = 'The Authorization header has no bearer token. Send `Authorization: Bearer <token>`.';
+
 export type UnauthenticatedReason = keyof typeof UNAUTHENTICATED_MESSAGES;
 
 export function unauthenticated(

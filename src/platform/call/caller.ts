@@ -1,6 +1,6 @@
 /** The caller of one request: their credentials, and the rate-limit budgets that the request consumes. */
 import type { RequestRecord } from '../telemetry/record.js';
-import { inWords, refuse, unauthenticated } from '../errors.js';
+import { inWords, NO_BEARER_TOKEN, refuse, unauthenticated } from '../errors.js';
 import { addressIdentity } from '../security/address.js';
 import { hashOfApiKey, isApiKeySecret } from '../security/access-token.js';
 import type { RateLimitResult } from '../security/rate-limit.js';
@@ -178,6 +178,7 @@ function readCredentials<V extends FrameViewer>(
   token: string | undefined,
 ): Credentials<V> {
   if (token === undefined) return { kind: 'none', reason: 'missing' };
+  if (token === '') return { kind: 'none', reason: 'malformed', message: NO_BEARER_TOKEN };
   if (isApiKeySecret(token)) return { kind: 'API key', secretHash: hashOfApiKey(token) };
   const claims = accessTokens.verify(token);
   if (claims === 'issued_in_future') return { kind: 'none', reason: 'invalid', loggedAs: claims };

@@ -501,6 +501,8 @@ describe('an access token', () => {
       const said = graphql.errors?.[0]?.extensions.reason;
       expect({ ...byGraphql(graphql), reason: said }).toEqual({ ...UNAUTHENTICATED, reason });
     }
+    const { body: empty } = await app.rest('GET', '/v1/me', { headers: { authorization: 'Bearer ' } });
+    expect(empty.error).toMatch(/^The Authorization header has no bearer token\. /);
     const wrong = { email: hanna.email, password: 'wrong' };
     const { body } = await app.rest('POST', '/v1/auth/login', { body: wrong });
     expect(body.details).toMatchObject({ code: 'INVALID_CREDENTIALS', reason: 'wrong_credentials' });
