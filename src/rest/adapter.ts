@@ -35,13 +35,17 @@ export function openRestApi(): RestApi {
     find,
     handle: async (exchange, address, caller) => {
       try {
-        if (!address) throw refuse('NOT_FOUND', { message: `There is nothing at ${exchange.path.slice(0, 200)}.` });
+        if (!address) throw refuse('NOT_FOUND', { message: nothingAt(exchange.path) });
         await run(chooseRoute(address, exchange.method), exchange, caller);
       } catch (error) {
         sendFailure(exchange, error, caller);
       }
     },
   };
+}
+
+function nothingAt(path: string): string {
+  return `There is nothing at ${path.slice(0, 200)}. GET /v1 lists every path.`;
 }
 
 async function run(match: RouteMatch, exchange: Exchange, caller: Caller): Promise<void> {

@@ -118,6 +118,16 @@ it.each(['/', '/graphql', '/v1/docs', '/lifecycle', '/mailbox', '/reset-password
   },
 );
 
+it('a caller who guesses a path learns where all paths are listed', async () => {
+  for (const path of ['/v1/login', '/login']) {
+    const { status, body } = await app.rest('POST', path, { body: {} });
+    expect([status, body.error]).toEqual([404, `There is nothing at ${path}. GET /v1 lists every path.`]);
+  }
+  const { body } = await app.rest('GET', '/v1');
+  expect(body.paths['/v1/auth/login']).toEqual(['POST']);
+  expect(Object.values(body.paths).flat()).toHaveLength(ROUTES.length);
+});
+
 describe('/', () => {
   it('is an index for programs, and for browsers a page whose links and first request work', async () => {
     const { body } = await app.rest('GET', '/');

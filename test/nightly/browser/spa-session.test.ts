@@ -87,7 +87,7 @@ describe('A session', () => {
 
   it('stays if a refresh fails for another reason, and the call fails with a message', async () => {
     await expect(session.renewSession(`${app.url}/elsewhere/graphql`)).rejects.toThrow(
-      'There is nothing at /elsewhere/v1/auth/refresh.',
+      'There is nothing at /elsewhere/v1/auth/refresh. GET /v1 lists every path.',
     );
     expect(session.readSession()).toBeDefined();
   });
