@@ -44,7 +44,8 @@ export const HEADER_PARAMETERS = {
   DryRun: headerParameter(
     'Dry-Run',
     { type: 'string', enum: ['true', 'false'] },
-    'If `true`, you get the response that the call would return, but nothing is saved.',
+    'If `true`, you get the response that the call would return, but nothing is saved. The response header ' +
+      '`Dry-Run-Effects` lists what the call would have caused.',
   ),
 };
 

@@ -99,7 +99,7 @@ const ABOUT = [
   '- **Errors.** Each request is checked in this order: authentication (401), rate limits (429), the caller’s role ' +
     '(403), the shape of the input (400), whether the resource exists (404), the caller’s access to it (403), its ' +
     'status (400), and all other rules (400), with the token cost last. You get the first error. `details.code` is ' +
-    'from a closed list.',
+    'from a closed list. `details.allowed_operations` lists `operationId`s from this document.',
   '- **Retries.** If a response is lost, or it’s a 503 or a 409 `IDEMPOTENCY_KEY_IN_USE`, retry with exponential ' +
     'backoff. Send writes with the same `Idempotency-Key`. After a 429, wait `Retry-After` seconds. After a 401 with ' +
     'the reason `expired`, refresh the session. After `STALE_VERSION`, read the job again. Don’t retry other errors.',

@@ -100,7 +100,7 @@ function labelOf(row: { operation: string; actor: string }): string {
 
 function jobSection(row: JobAction): string {
   return [
-    heading(row, '/jobs/{id}'),
+    heading(row, '/v1/jobs/{id}'),
     `- Who: ${ALLOWED_ACTORS[row.actor].description}`,
     `- From: ${codes(row.from)}`,
     `- To: ${destination(row)}`,
@@ -111,7 +111,7 @@ function jobSection(row: JobAction): string {
 
 function bidSection(row: BidTransition): string {
   return [
-    heading(row, '/jobs/{id}/bids/{bid_id}'),
+    heading(row, '/v1/jobs/{id}/bids/{bid_id}'),
     `- Who: ${ALLOWED_ACTORS[row.actor].description}`,
     `- From: ${codes(row.from)}`,
     `- To: ${code(row.to)}`,

@@ -4,11 +4,13 @@
  */
 import { statesIn } from '../states.js';
 import { eitherOf } from '../words.js';
+import { PUBLISH_COST } from './publishing.js';
 
 const BIDDING = eitherOf(statesIn('bidding'));
+const PUBLISH_COSTS = eitherOf(Object.values(PUBLISH_COST).map(String));
 
 export const EFFECT_DESCRIPTIONS = {
-  chargePublishing: 'The homeowner is charged tokens, depending on the urgency.',
+  chargePublishing: `The homeowner is charged ${PUBLISH_COSTS} tokens, depending on the urgency.`,
   keepBudgets: 'The budgets become the baseline for later decreases.',
   keepCompletionDate: 'The completion date becomes the baseline for later changes.',
   awardBid:
