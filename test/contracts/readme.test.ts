@@ -42,12 +42,14 @@ needs('curl').it('a newcomer who pastes the tutorial into a shell completes ever
   expect(output).toContain('"missingFields":["category","urgency","addressLine1","city","state"]');
   expect(output).toMatch(/^dry-run-effects: \{"charges":\[\{[^}]*"amount":5,"reason":"publish"\}\]/im);
   const balances = [...output.matchAll(/"balance":(\d+),"held":(\d+),"available":(\d+)/g)];
-  expect(balances.map(([, ...tokens]) => tokens.join(' '))).toEqual([
-    ...['25 0 25', '25 0 25'], // Carl's new account, and the same account after he has edited it.
-    ...['5 0 5', '25 0 25'], // After the story with GraphQL: Hanna's and Carl's.
-    ...['25 5 20', '0 0 0', '25 0 25'], // Carl's during the story with REST, then Hanna's and Carl's at its end.
-    ...['25 0 25', '25 0 25'], // Hanna's with the tokens from the referral and from Ada, before and after the dry run.
-  ]);
+  expect(balances.map(([, ...tokens]) => tokens.join(' '))).toEqual(
+    [
+      ['25 0 25', '25 0 25'], // Carl's new account, and the same account after he has edited it.
+      ['5 0 5', '25 0 25'], // After the story with GraphQL: Hanna's and Carl's.
+      ['25 5 20', '0 0 0', '25 0 25'], // Carl's during the story with REST, then Hanna's and Carl's at its end.
+      ['25 0 25', '25 0 25'], // Hanna's with the tokens from the referral and from Ada, before and after the dry run.
+    ].flat(),
+  );
   const statuses = output.split('\n').filter((line) => /^[a-z_]+$/.test(line));
   expect(statuses.join(' ')).toBe(
     'open awarded in_progress in_review completed ' +
