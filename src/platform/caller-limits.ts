@@ -12,8 +12,7 @@ export const PAGE = {
 } as const;
 
 /**
- * The limits on the errors in one response, in both APIs. Errors beyond `perAnswerMax` are only counted, and texts
- * beyond the other limits are cut.
+ * The limits on the errors in one response, in both APIs. Further errors are only counted, and long strings are cut.
  */
 export const ERRORS = { perAnswerMax: 50, textCharactersMax: 500, nameCharactersMax: 100, locationsMax: 5 } as const;
 

@@ -104,7 +104,8 @@ export const TIMEOUTS = {
   /** Proxies close a connection that is silent for a minute. */
   webSocketPingMs: 25_000,
   /**
-   * A stream ends this long after its access token expires. A client that refreshes the token in time loses no events.
+   * A stream ends this long after its access token expires. A client that refreshes the token in time doesn't miss any
+   * events.
    */
   afterExpiryMs: 60_000,
   /** When the server stops, unfinished calls are cut off after this time. */

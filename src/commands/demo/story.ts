@@ -77,7 +77,7 @@ export async function play(url: string, onStep: (what: string) => void): Promise
     return { id, owner, price, town: `${address.city}, ${address.state}`, category: work.category };
   }
 
-  /** The town's contractors with the job's trade bid on it. If there are none, all of the town's contractors bid. */
+  /** The town's contractors with the job's trade bid on it. Otherwise, all of the town's contractors bid. */
   async function openJob() {
     const { id, owner, price, town, category } = await draft();
     await call('POST', `/v1/jobs/${id}/publish`, {}, owner);

@@ -117,7 +117,7 @@ export const FACTS_OF_VISIBILITY: Readonly<Record<Role, readonly FactName[]>> = 
   admin: [],
 };
 
-/** Empty if the error code alone explains the denial. */
+/** Empty if the error code explains the denial. */
 type Explanation = Omit<Denial, 'code'>;
 
 interface Condition {

@@ -28,7 +28,9 @@ const PRICES = URGENCIES.map((urgency) => `${PUBLISH_COST[urgency]} tokens for $
 const COSTS: { readonly [Name in Effect]?: string } = {
   chargePublishing: eitherOf(PRICES),
   chargeRaisedUrgency: 'nothing, unless you raise the urgency: then you pay the difference',
-  stakeHold: `nothing; a guaranteed view holds ${GUARANTEED_VIEW_STAKE} tokens until the bid is rejected or withdrawn, or the job ends`,
+  stakeHold:
+    `nothing; a guaranteed view holds ${GUARANTEED_VIEW_STAKE} tokens until the bid is rejected or withdrawn, or the ` +
+    'job ends',
   refundPublishing: 'nothing; publishing is refunded if the job never had a bid',
 };
 

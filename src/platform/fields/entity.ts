@@ -108,7 +108,7 @@ export function settledFields<E extends Entity>({
   >[];
 }
 
-/** Says what the field means and who reads null instead of its value. */
+/** Says what the field means and which readers get null instead of its value. */
 export function descriptionOf({ description, readBy }: Field): string {
   const isNull = description.includes(' Null ') ? 'Also null' : 'Null';
   return readBy ? `${description} ${isNull} for everyone except ${readBy.words}.` : description;

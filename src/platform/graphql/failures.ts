@@ -1,7 +1,7 @@
 /**
  * Limits the errors in a response to 50, and counts the others in `extensions.errorsLeftOut`. Locating an error is
- * slow, because GraphQL counts the lines for each of the error's selections. Therefore, errors beyond the limit aren't
- * even created.
+ * slow, because GraphQL counts the lines for each of the error's selections. Therefore, further errors aren't even
+ * created.
  */
 import {
   GraphQLError,

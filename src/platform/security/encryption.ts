@@ -10,7 +10,7 @@ export interface Encryptor {
   readonly keyName: string;
   /** To decrypt the text, pass the same `about`. Text that is copied to another row can't be decrypted there. */
   encrypt(text: string, about: string): string;
-  /** Decrypts a text. Returns undefined if neither key decrypts it. */
+  /** Decrypts a string. Returns undefined if neither key decrypts it. */
   open(sealedText: string, about: string): string | undefined;
 }
 

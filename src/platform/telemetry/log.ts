@@ -25,7 +25,7 @@ const EXIT_WAIT_MS = 5_000;
 /**
  * Writing line by line takes 6 to 9% of a call's CPU time, so lines are collected until they fill 4 KB or a fifth of a
  * second has passed. Warnings and errors are written immediately, and a process that ends flushes the rest. Writes are
- * synchronous, because a write that is under way when the process ends can be lost.
+ * synchronous, because a write in progress when the process ends can be lost.
  */
 function openStandardOutput(): DestinationStream {
   // Node makes a pipe non-blocking when it opens this stream. A reader that stopped reading must not stop the market.

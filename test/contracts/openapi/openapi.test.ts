@@ -138,7 +138,7 @@ describe('The document', () => {
     expect(new Set(summaries).size).toBe(summaries.length);
     for (const { operation } of operations) {
       const { description } = Object.values(OPERATIONS).find((one) => one.name === operation.operationId) as Json;
-      expect(operation.description.startsWith(`${description}\n\nFor `), operation.operationId).toBe(true);
+      expect(operation.description.startsWith(`${description}\n\nAvailable to `), operation.operationId).toBe(true);
     }
   });
 

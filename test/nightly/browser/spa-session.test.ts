@@ -151,7 +151,7 @@ describe.each(CLIENTS)('The first position with %s', (_, stories) => {
   const write = async ({ token }: Person, title: string): Promise<string> =>
     (await app.rest('POST', '/v1/jobs', { token, body: { title, description: 'It leaks.' } })).body.id;
 
-  it('is before the first event of a user who has none', async () => {
+  it('is before the first event of a user without events', async () => {
     const olga = await homeowner(app, 'Olga');
     signIn(olga);
     let id = '';

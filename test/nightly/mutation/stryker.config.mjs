@@ -3,8 +3,8 @@
  * repository's root.
  */
 export default {
-  // The generated contracts, numbers.test.ts, and the tests of the APIs cover descriptions, numbers, and shapes. Tests of
-  // the rules could only copy these.
+  // The generated contracts, numbers.test.ts, and the tests of the APIs cover descriptions, numbers, and shapes. Tests
+  // of the rules could only copy these.
   mutate: [
     'src/market/rules/**/*.ts',
     '!src/market/rules/entities/**',

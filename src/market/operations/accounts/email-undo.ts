@@ -81,8 +81,8 @@ export const settleEmailUndo = operation({
   description:
     'Decides which address keeps an account with a pending email undo. That address gets a link to set a new ' +
     'password, and the other address gets an email. If the former address keeps the account, all sessions end, ' +
-    'all API keys are revoked, the old password is blocked, and webhooks are paused. If another undo of the account is ' +
-    'waiting, it becomes the pending one.',
+    'all API keys are revoked, the old password is blocked, and webhooks are paused. If another undo of the account ' +
+    'is waiting, it becomes the pending one.',
   allows: ['admin'],
   budget: 'write',
   needsSession: true,

@@ -1,4 +1,4 @@
-/** What the service knows about a job beyond its row. Only the facts that a policy or effect names are read. */
+/** What the service knows about a job in addition to its row. Only the facts that a policy or effect names are read. */
 import type { BidId, ContractorId, EventId, UserId } from '../ids.js';
 import type { BidState } from '../states.js';
 import type { DisputeEvent } from './disputes.js';

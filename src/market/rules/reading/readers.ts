@@ -1,4 +1,4 @@
-/** Who can read a field that isn't for everyone who sees the row. The fields name their readers in `rules/entities/`. */
+/** Who can read a field that isn't for everyone who sees the row. The entities' fields name their readers. */
 import type { Readers as FieldReaders } from '../../../platform/fields/entity.js';
 import type { Viewer } from '../viewer.js';
 

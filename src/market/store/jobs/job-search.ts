@@ -1,6 +1,6 @@
 /**
- * Finds the jobs in a list that contain a text or are near a place, in one of two ways. A scan reads the list in order
- * until enough jobs match, which is fast if many match. An index finds all matches in the whole market, which is fast
+ * Finds the jobs in a list that contain a string or are near a place, in one of two ways. A scan reads the list in
+ * order until enough jobs match, which is fast if many match. An index finds all matches in the whole market, which is fast
  * if few match.
  *
  * For lists in order of creation, a sample of the newest jobs decides which way is used. If the scan finds fewer

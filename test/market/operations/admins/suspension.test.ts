@@ -191,7 +191,7 @@ describe('a suspended person', () => {
     expect((await post(bidder, `/jobs/${id}/bids`, { amount: 5 })).status).toBe(201);
   });
 
-  it("has live bids that can't be awarded, which availableActions shows, and jobs in progress that continue", async () => {
+  it("has bids that can't be awarded, which availableActions shows, and jobs in progress that continue", async () => {
     const job = await givenJob(app, 'open', people);
     const underWay = await givenJob(app, 'in_review', people);
     const award = () => post(people.owner, `/jobs/${job.id}/award`, { bid_id: job.bids.awardee });
