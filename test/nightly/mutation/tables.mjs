@@ -1,6 +1,7 @@
 /**
  * Stryker skips everything that's asserted `as const`, which includes the tables with most of the rules. Assertions
- * have no effect at run time, so this plugin removes them from each file before the file is mutated. It ignores nothing.
+ * have no effect at run time, so this plugin removes them from each file before the file is mutated. It ignores
+ * nothing.
  */
 import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
 

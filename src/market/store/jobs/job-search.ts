@@ -1,7 +1,7 @@
 /**
  * Finds the jobs in a list that contain a string or are near a place, in one of two ways. A scan reads the list in
- * order until enough jobs match, which is fast if many match. An index finds all matches in the whole market, which is fast
- * if few match.
+ * order until enough jobs match, which is fast if many match. An index finds all matches in the whole market, which is
+ * fast if few match.
  *
  * For lists in order of creation, a sample of the newest jobs decides which way is used. If the scan finds fewer
  * matches than expected, the index is used instead. For lists in any other order, the first few thousand jobs are
