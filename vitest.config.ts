@@ -41,6 +41,8 @@ const alone = [
 export default defineConfig({
   test: {
     globalSetup: ['test/setup/postgres.ts'],
+    // Some tests print figures for the nightly run. Here, only a failed test's output is of interest.
+    silent: 'passed-only',
     projects: [
       {
         ...settings,

@@ -1,4 +1,4 @@
-/** `npm start`: the server, as configured. */
+/** `npm start`: runs the server with the configuration from the environment. */
 import { PORT_OPTION, readCommand, type Command } from './commands/command.js';
 import { readConfig } from './app/config.js';
 import { run } from './app/run.js';

@@ -1,4 +1,4 @@
-/** Reads the environment, which no other file does. A single error lists every variable that is wrong. */
+/** Reads the environment. No other file does. A single error lists every variable that is wrong. */
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import addressparser from 'nodemailer/lib/addressparser';
@@ -20,7 +20,7 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be ${min} to ${max}`);
 
-const onOff = z.enum(['on', 'off'], 'must be on or off').transform((value) => value === 'on');
+const onOff = z.enum(['on', 'off'], 'must be “on” or “off”').transform((value) => value === 'on');
 
 const address = (...protocols: string[]) =>
   z
@@ -62,22 +62,25 @@ export const VARIABLES = {
   DATA_DIR: z.string().default('.data').describe('the folder where the embedded database stores its data'),
   DATABASE_URL: address('postgres:', 'postgresql:')
     .optional()
-    .describe('your own PostgreSQL, version 15 or later. If unset, the server runs the embedded one'),
+    .describe('the URL of your own PostgreSQL, version 15 or later. If unset, the server runs an embedded one'),
   DATABASE_DIRECT_URL: address('postgres:', 'postgresql:')
     .optional()
     .describe('the direct URL of PostgreSQL, if DATABASE_URL is a pooler such as PgBouncer'),
   DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10).describe('the maximum number of database connections for calls'),
   DATABASE_PREPARED_STATEMENTS: onOff
     .optional()
-    .describe('on or off. By default, on unless PgBouncer doesn’t support prepared statements'),
+    .describe(
+      'on or off. If on, the server uses prepared statements. On by default, except behind a pooler that isn’t known ' +
+        'to support them',
+    ),
   MIGRATE_ON_START: onOff
     .default(true)
     .describe('on or off. If off, the server isn’t ready until you run `npm run migrate`'),
   SMTP_URL: address('smtp:', 'smtps:')
     .optional()
     .describe(
-      'the mail server, such as smtp://user:password@mail.example:587. If unset, emails appear at /mailbox; in ' +
-        'production, none are sent',
+      'the mail server, such as smtp://user:password@mail.example:587. Without it, emails appear at /mailbox. In ' +
+        'production, they aren’t sent',
     ),
   MAIL_FROM: mailbox
     .optional()
@@ -95,24 +98,34 @@ export const VARIABLES = {
   REQUIRE_VERIFIED_EMAIL: onOff
     .default(false)
     .describe('on or off. If on, users must confirm their email address before they can publish or bid'),
-  REDIS_URL: address('redis:', 'rediss:').optional().describe('a Redis where several servers share rate limits'),
+  REDIS_URL: address('redis:', 'rediss:')
+    .optional()
+    .describe('the URL of a Redis server that several servers use to share rate limits'),
   JWT_SECRET: secret
     .optional()
-    .describe('signs access tokens. At least 32 bytes. Outside production, one is generated and stored in DATA_DIR'),
+    .describe(
+      'the secret for signing access tokens, at least 32 bytes. If unset outside production, the server generates ' +
+        'one and stores it in DATA_DIR',
+    ),
   JWT_PREVIOUS_SECRET: secret
     .optional()
-    .describe('a second secret that verifies access tokens but signs none. Use it to replace JWT_SECRET'),
+    .describe('a second secret for verifying access tokens, but not for signing. Set it while you replace JWT_SECRET'),
   JWT_ISSUER: z.string().min(1).default('job-marketplace').describe('the `iss` claim of access tokens'),
   JWT_AUDIENCE: z.string().min(1).default('job-marketplace').describe('the `aud` claim of access tokens'),
-  BCRYPT_COST: wholeNumber(4, 15).default(12).describe('the bcrypt cost of passwords. At least 10 in production'),
-  ADMIN_EMAIL: z.string().optional().describe('the email of an admin to create at startup. Requires ADMIN_PASSWORD'),
-  ADMIN_PASSWORD: z.string().optional().describe('the password of this admin'),
+  BCRYPT_COST: wholeNumber(4, 15)
+    .default(12)
+    .describe('the bcrypt cost factor for hashing passwords. At least 10 in production'),
+  ADMIN_EMAIL: z
+    .string()
+    .optional()
+    .describe('the email address of an admin to create at startup. Requires ADMIN_PASSWORD'),
+  ADMIN_PASSWORD: z.string().optional().describe('the password of the admin in ADMIN_EMAIL'),
   CORS_ORIGINS: list()
     .refine((origins) => origins.every(isOrigin), 'must be origins such as https://app.example, separated by commas')
     .describe('origins whose pages can call the API, separated by commas'),
   CORS_HEADERS: list()
     .refine((names) => names.every(isHeaderName), 'must be header names, separated by commas')
-    .describe('more request headers that these pages can send, separated by commas'),
+    .describe('additional request headers that pages in CORS_ORIGINS can send, separated by commas'),
   TRUST_PROXY_HOPS: wholeNumber(0, 10)
     .default(0)
     .describe('the number of proxies in front of the server: how many X-Forwarded-For hops to trust'),
@@ -139,7 +152,7 @@ export const VARIABLES = {
     .regex(/^[!-~]*$/, 'must be printable ASCII characters without spaces')
     .optional()
     .describe(
-      'the bearer token for /metrics, at least 16 characters. If unset, only this machine can read /metrics; in ' +
+      'the bearer token for /metrics, at least 16 characters. Without it, only this machine can read /metrics. In ' +
         'production, nobody can',
     ),
   GRAPHQL_INTROSPECTION: onOff
@@ -149,14 +162,14 @@ export const VARIABLES = {
     .optional()
     .describe('on or off. If on, browsers get the playground at /graphql. On by default, except in production'),
   PERSISTED_DOCUMENTS: z
-    .enum(['off', 'only'], 'must be off or only')
+    .enum(['off', 'only'], 'must be “off” or “only”')
     .default('off')
-    .describe('off or only. With only, GraphQL runs no documents except those in PERSISTED_DOCUMENTS_FILE'),
+    .describe('“off” or “only”. If “only”, GraphQL runs just the documents in PERSISTED_DOCUMENTS_FILE'),
   PERSISTED_DOCUMENTS_FILE: z
     .string()
     .optional()
     .describe(
-      'the list of documents, from graphql-codegen (`hashAlgorithm: sha256`) or Apollo’s ' +
+      'the path of the list of documents, from graphql-codegen (`hashAlgorithm: sha256`) or Apollo’s ' +
         'generate-persisted-query-manifest',
     ),
   LOG_LEVEL: z
@@ -180,7 +193,7 @@ const schema = z.object(VARIABLES).superRefine((env, context) => {
   if (env.SMTP_URL !== undefined && env.PUBLIC_URL === undefined && env.NODE_ENV === 'production')
     wrong('PUBLIC_URL', 'must be set when SMTP_URL is set: links in emails point to it');
   if (env.PERSISTED_DOCUMENTS === 'only' && env.PERSISTED_DOCUMENTS_FILE === undefined)
-    wrong('PERSISTED_DOCUMENTS_FILE', 'must be set when PERSISTED_DOCUMENTS is only');
+    wrong('PERSISTED_DOCUMENTS_FILE', 'must be set when PERSISTED_DOCUMENTS is “only”');
   if (!/^[\w.:-]+$/.test(env.HOST) && isIP(env.HOST) === 0) wrong('HOST', 'must be an IP address or a host name');
 });
 
@@ -193,7 +206,7 @@ export interface Config extends Environment {
   readonly withoutEffect: readonly string[];
   readonly introspection: boolean;
   readonly playground: boolean;
-  /** Who can log in, if this is the demo. */
+  /** The people who can log in, if this is the demo. */
   readonly demo?: DemoPeople;
 }
 

@@ -12,7 +12,7 @@ import { VERSION } from '../platform/version.js';
 export interface OperatorAddresses {
   handles(path: string): boolean;
   send(exchange: Exchange): Promise<void>;
-  /** True if this is a probe that found nothing wrong. Otherwise, such probes would fill the log. */
+  /** True for a successful probe. These probes aren't logged, because they would fill the log. */
   isRoutine(path: string, status: number): boolean;
 }
 
@@ -91,8 +91,8 @@ export function openOperatorAddresses(
 }
 
 /**
- * Allows only requests that may read the metrics. In production, or if METRICS_TOKEN is set, local requests need the
- * token too. A proxy on this machine may forward any client's requests without a header that shows it.
+ * In production, or if METRICS_TOKEN is set, local requests need the token too. A proxy on this machine may forward any
+ * client's requests without a header that shows it.
  */
 function assertMayReadMetrics(exchange: Exchange, { METRICS_TOKEN: token, NODE_ENV }: Config): void {
   if (token !== undefined) {

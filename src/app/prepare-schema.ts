@@ -59,8 +59,7 @@ async function untilMigrated(
 }
 
 /**
- * Creates the server that runs until the services open. This server listens only if there is something to wait for. It
- * responds only to probes, and reports that it's alive but not ready.
+ * Runs until the services open, if there is something to wait for. It reports that the server is alive but not ready.
  */
 function createWaitingServer({ HOST, PORT }: SchemaSettings, log: Logger) {
   let status = '';

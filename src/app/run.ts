@@ -22,7 +22,7 @@ export interface Run {
   /** The command as you type it. */
   readonly command: string;
   readonly config: () => Config;
-  /** Called when the server listens. */
+  /** Called when the server starts listening. */
   readonly whenOpen: (url: string, config: Config, log: Logger) => Promise<void> | void;
 }
 
@@ -35,8 +35,8 @@ async function runUntilStopped(what: Run): Promise<void> {
   const log = createLog(config.LOG_LEVEL);
   const closers: Closer[] = [];
   for (const variable of config.withoutEffect) log.warn({ variable }, 'this variable is set but has no effect');
-  // If a list fails synchronously, graphql-js drops its promises. If one of those promises rejects later, that mustn't
-  // end the process and all of its calls.
+  // If a list fails synchronously, graphql-js drops its promises. If one of those promises rejects later, the process
+  // and all of its calls must not end.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
   // Node still ends the process and prints its own message.
   process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'uncaught exception: the server ends'));
@@ -61,18 +61,14 @@ async function runUntilStopped(what: Run): Promise<void> {
     log.info('stopped');
     endSoon();
   });
-  // The process listens from the start, because the first process in a container gets only the signals that it listens
-  // for.
+  // The process listens from the start, because a container's first process gets only signals that it listens for.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
   await starting;
 }
 
 type Closer = () => Promise<void>;
 
-/**
- * Adds each part to `closers` as soon as the part is open. If a later part fails to start, the open parts can then be
- * closed.
- */
+/** Adds each part to `closers` once it's open. If a later part fails to start, the open parts can then be closed. */
 async function start(
   { command, whenOpen }: Run,
   config: Config,
@@ -81,8 +77,7 @@ async function start(
   stopping: AbortSignal,
 ): Promise<void> {
   const opening = openDatabase(config, log);
-  // The places are loaded while Postgres starts in its own processes. Otherwise, the first request with an address
-  // would have to load the places.
+  // The places are loaded while Postgres starts. Otherwise, the first request with an address would have to load them.
   const placesLoaded = loadPlaces();
   const database = await opening;
   closers.push(database.stop);
@@ -162,7 +157,10 @@ function explainPort({ HOST, PORT }: Config, command: string): (error: unknown) 
   };
 }
 
-/** Explains that DATABASE_URL is unusable, without a stack. The location in our code doesn't help the operator. */
+/**
+ * Explains that DATABASE_URL is unusable. Leaves out the stack, because the location in our code doesn't help the
+ * operator.
+ */
 function explain({ DATABASE_URL, DATABASE_DIRECT_URL: direct }: Config): (error: unknown) => never {
   const variable = direct === undefined ? 'DATABASE_URL' : 'DATABASE_URL or DATABASE_DIRECT_URL';
   return (error) => {
@@ -197,7 +195,7 @@ function fail(error: unknown): void {
   endSoon();
 }
 
-/** Ends the process soon. Open handles mustn't keep it alive, and a connection to a frozen database never closes. */
+/** Ends the process soon. Open handles must not keep it alive, and a connection to a frozen database never closes. */
 function endSoon(): void {
   setTimeout(() => process.exit(), 2_000).unref();
 }

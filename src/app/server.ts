@@ -1,7 +1,4 @@
-/**
- * The HTTP server. For each request, the server determines the caller's address, counts the request against the
- * caller's quotas, and passes it to the right API.
- */
+/** The HTTP server: finds a request's caller, counts it against the caller's quotas, and passes it to the right API. */
 import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { Config } from './config.js';

@@ -1,7 +1,4 @@
-/**
- * Opens and closes the services according to the configuration. The server, the admin commands, and the tests share
- * this.
- */
+/** Opens and closes the services. The server, the admin commands, and the tests share this. */
 import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import { SESSION } from '../platform/caller-limits.js';
@@ -60,7 +57,7 @@ const DATABASE_LOG = {
 } as const;
 
 export interface ServiceTimeouts extends DatabaseTimeouts {
-  /** How long the database can take to respond to the check that decides whether it's down. */
+  /** How long the check that decides whether the database is down waits for a response. */
   probeTimeoutMs: number;
 }
 

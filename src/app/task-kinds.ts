@@ -1,4 +1,4 @@
-/** The kinds of tasks that an instance runs from the queue. */
+/** Lists the kinds of tasks that an instance runs from the queue. */
 import { mailTasks } from '../market/mail/tasks.js';
 import type { TaskKind } from '../platform/queue/queue.js';
 import { restoreUserTasks } from '../market/operations/admins/suspension.js';

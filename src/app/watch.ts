@@ -71,17 +71,14 @@ function watchDatabaseGauges({ metrics, probe, databaseWatch }: Services): void 
 
 const NO_FIGURES: Partial<Figures> = {};
 
-/**
- * Metrics of the market, which all instances share. Every instance reports the same values, so a dashboard takes the
- * maximum, not the sum.
- */
+/** Every instance reports the same values, so a dashboard takes the maximum, not the sum. */
 function watchMarket({ metrics, db, databaseWatch }: Services): void {
   const read = unlessAway<Partial<Figures>>(databaseWatch, () => readFigures(db.forLong()));
   const figures = createCachedRead(read, NO_FIGURES, FIGURES.everyMs, FIGURES.databaseWaitMs);
   metrics.gauges('market_jobs', 'Jobs by status.', 'status', async () => (await figures()).jobs ?? {});
   metrics.gauges(
     'market_jobs_reached',
-    'Jobs that were published (or completed by an admin as drafts), awarded, and completed.',
+    'Jobs that were published, awarded, and completed. A draft that an admin completed counts as published.',
     'stage',
     async () => ({ ...(await figures()).reached }),
   );
@@ -114,7 +111,7 @@ function watchWebhooks({ metrics, db, databaseWatch }: Services): void {
   metrics.gauge('webhook_endpoints_paused', 'Paused webhook endpoints.', async () => (await figures()).paused);
 }
 
-/** Reads a value. Fails immediately while the database is known to be unreachable. */
+/** Reads a value. Fails immediately if the database is known to be unreachable. */
 function unlessAway<T>(watch: Services['databaseWatch'], read: () => Promise<T>): () => Promise<T> {
   return async () => {
     if (watch.problem?.overloadCause === 'database_away') throw new Error('The database is unreachable.');

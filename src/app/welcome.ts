@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import { mailboxLink } from './mail-settings.js';
 
-/** Shows what a starting server is doing, so you don't look at an empty terminal. */
+/** Shows what a starting server is doing, so the terminal isn't empty while you wait. */
 export function tellStep(step: string, config: Config, log: Logger): void {
   if (config.NODE_ENV === 'production') log.info(step);
   else process.stdout.write(`  ${step} …\n`);

@@ -7,10 +7,7 @@ import type { EmbeddedPostgres } from '../platform/embedded/embedded.js';
 import { connect, type Connection } from '../platform/db/database.js';
 import { unreadinessOf } from '../platform/db/readiness.js';
 
-/**
- * The configuration for a command. A command doesn't sign tokens, so it doesn't need JWT_SECRET and doesn't store a new
- * one.
- */
+/** A command doesn't sign tokens, so it doesn't need JWT_SECRET and doesn't store a new one. */
 export function configOfCommand(): Config {
   return readConfig(undefined, { JWT_SECRET: randomBytes(32).toString('hex') });
 }
@@ -21,7 +18,7 @@ export async function reachDatabase({
   DATA_DIR: dataFolder,
 }: Pick<Config, 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATA_DIR'>): Promise<{
   connection: Connection;
-  /** The database's URL without the password. Commands show it so an operator notices a wrong database. */
+  /** The database's URL without the password. Commands show it so that an operator notices a wrong database. */
   name: string;
   stop(): Promise<void>;
 }> {
@@ -30,10 +27,7 @@ export async function reachDatabase({
   return { ...(await reachEmbedded(dataFolder)), name: `the database in ${resolve(dataFolder)}` };
 }
 
-/**
- * Connects to the embedded database. If a server is already running that database, the command uses that server's
- * database.
- */
+/** Connects to the embedded database, or to the one that a server is already running. */
 export async function reachEmbedded(dataFolder: string): Promise<EmbeddedPostgres> {
   const { findRunningPostgres, startEmbeddedPostgres } = await import('../platform/embedded/embedded.js');
   const running = findRunningPostgres(dataFolder);
@@ -46,7 +40,7 @@ function nameOf({ host, pathname }: URL): string {
 }
 
 /**
- * Checks that the schema is up to date. Commands don't migrate it, because that is a separate step while servers run.
+ * `npm run admin` doesn't migrate the schema, because servers may be running. An operator migrates in a separate step.
  */
 export async function assertSchema(connection: Connection): Promise<void> {
   const db = connect(connection, { poolSize: 1 });
@@ -55,8 +49,7 @@ export async function assertSchema(connection: Connection): Promise<void> {
 }
 
 /**
- * Checks that the database already exists. Without the server's environment, a command would create a second database
- * that no server uses, and still report success.
+ * Without the server's environment, a command would create a database that no server uses, and would report success.
  */
 export function assertDatabaseExists(url: string | undefined, dataFolder: string): void {
   if (url !== undefined || existsSync(join(dataFolder, 'postgres'))) return;

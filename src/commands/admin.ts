@@ -15,7 +15,8 @@ const COMMAND: Command = {
   operands: 'create <email> | set-password <email> | audit',
   does:
     'create        Creates an admin.\n' +
-    'set-password  Changes an admin’s password, ends their sessions and API keys, pauses their webhooks, and ends\n' +
+    'set-password  Changes an admin’s password, ends their sessions, revokes their API keys, pauses their ' +
+    'webhooks, and ends\n' +
     '              their suspension.\n' +
     'audit         Checks that all tokens add up, and counts accounts, jobs, and bids.\n\n' +
     'Reads the password from the terminal or standard input. Uses the database in DATA_DIR or DATABASE_URL, whether\n' +

@@ -10,7 +10,7 @@ const DEFAULTS = { DATA_DIR: '.data/demo', ADMIN_EMAIL: ADMIN.email, ADMIN_PASSW
 
 const COMMAND: Command = {
   name: 'npm run demo',
-  does: 'Starts the server with sample people, and with jobs in every state, on its own database.',
+  does: 'Starts the server with sample users and jobs in every state, on a separate database.',
   options: PORT_OPTION,
 };
 

@@ -1,7 +1,4 @@
-/**
- * The domain's closed lists of values as GraphQL enums. The enum values are uppercase in requests and responses, and
- * the domain's own words in the code.
- */
+/** The domain's closed lists of values as GraphQL enums: uppercase for clients, in the domain's words in the code. */
 import { registerEnumType } from 'type-graphql';
 import { BID_ACTION_LIST } from '../market/rules/bids.js';
 import { API_KEY_ACCESSES } from '../market/rules/entities/api-key.js';
@@ -36,9 +33,7 @@ export function enumNamed(name: string): object | undefined {
   return enums.get(name);
 }
 
-/**
- * Registers a list of values as an enum with this name. Returns the object that identifies the enum in type-graphql.
- */
+/** Returns the object that identifies the enum in type-graphql. */
 function choice<V extends string>(
   name: string,
   description: string,
@@ -100,23 +95,26 @@ choice(
 );
 
 export const JobOrderEnum = choice('JobOrder', 'The order of a list of jobs.', JOB_ORDERS, {
-  newest: 'The newest jobs first.',
+  newest:
+    'The most recently created jobs first. A job’s place depends on when its draft was created, not on when it was ' +
+    'published. To see new open jobs first, use `RECENTLY_UPDATED`.',
   oldest: 'The oldest jobs first.',
   recently_updated:
     'The most recently changed jobs first. A job that changes while you read the list moves to its start.',
   highest_budget: 'The highest `budgetMax` first. Jobs without one come last.',
-  longest_unchanged: 'The jobs that have been in their status longest first. Only admins can use it.',
+  longest_unchanged:
+    'The jobs that have been in their current status longest come first. Only admins can use this order.',
   nearest:
     'The jobs nearest to the filter’s place first, within 100 miles. At the same distance, newer jobs come first.',
 });
 
 export const BidStatus = choice('BidStatus', 'The status of a bid.', BID_STATES, {
-  pending: 'The homeowner hasn’t viewed it yet.',
-  viewed: 'The homeowner has viewed it.',
-  shortlisted: 'The homeowner has shortlisted it.',
-  accepted: 'The job was awarded to it.',
-  rejected: 'The homeowner rejected it, awarded another bid, or the job ended.',
-  withdrawn: 'The contractor withdrew it.',
+  pending: 'The homeowner hasn’t viewed the bid yet.',
+  viewed: 'The homeowner has viewed the bid.',
+  shortlisted: 'The homeowner has shortlisted the bid.',
+  accepted: 'The job was awarded to this bid.',
+  rejected: 'The homeowner rejected the bid or awarded another one, or the job ended.',
+  withdrawn: 'The contractor withdrew the bid.',
 });
 
 choice('HoldStatus', 'The status of staked tokens.', HOLD_STATES, {
@@ -137,13 +135,13 @@ choice(
   Object.fromEntries(
     JOB_ACTION_LIST.map(({ action, description, operation }) => [
       action,
-      `${description} Use the mutation \`${operation}\`.`,
+      `${description} Use the \`${operation}\` mutation.`,
     ]),
   ),
 );
 
 choice('JobWarningCode', 'The problem that a warning reports.', WARNING_CODES, {
-  UNKNOWN_CATEGORY: 'The category is not in the catalog.',
+  UNKNOWN_CATEGORY: 'The category isn’t in the catalog.',
   UNKNOWN_PLACE: 'We don’t know the ZIP code, or we don’t know a city of that name in the state.',
   PLACE_MISMATCH: 'The ZIP code and the city are far apart.',
   DATE_IN_PAST: 'A date is in the past in every time zone.',
@@ -156,7 +154,7 @@ choice(
   Object.fromEntries(
     BID_ACTION_LIST.map(({ action, description, operation }) => [
       action,
-      `${description} Use the mutation \`${operation}\`.`,
+      `${description} Use the \`${operation}\` mutation.`,
     ]),
   ),
 );
@@ -179,9 +177,7 @@ choice('DisputeEnding', 'The ways in which a dispute can end.', DISPUTE_ENDINGS,
 
 choice('ApiKeyAccess', 'What an API key can do.', API_KEY_ACCESSES, {
   read: 'Queries and subscriptions only. Every mutation fails with `FORBIDDEN`.',
-  full:
-    'Everything that its owner can do, except managing the email address, password, sessions, API keys, and ' +
-    'webhooks.',
+  full: 'Everything that its owner can do, except managing the email address, password, sessions, and API keys.',
 });
 
 choice('WebhookStatus', 'The status of a webhook endpoint.', WEBHOOK_STATES, {

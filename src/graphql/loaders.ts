@@ -1,7 +1,4 @@
-/**
- * Reads nested objects for all their parents together, so a page of jobs takes as many statements as one job. Nothing
- * is cached from one read to the next, because a mutation may have run in between.
- */
+/** Reads nested objects for all their parents together. Nothing is cached, because a mutation may run in between. */
 import DataLoader from 'dataloader';
 import type { Caller } from '../market/operations/operation.js';
 import { bidsOfContractors, jobsOfContractors } from '../market/operations/people/contractor-work.js';
@@ -48,14 +45,14 @@ type Loader<Key, Value> = DataLoader<Key, Value | undefined>;
 type MaybePromise<Value> = Value | Promise<Value | undefined>;
 
 /**
- * The maximum number of parents per statement. Each parent adds at least 1 to an operation's cost, so one statement is
- * enough for all of an operation's parents.
+ * Each parent adds at least 1 to an operation's cost, so an operation never has more parents than this. One statement
+ * is enough for all of them.
  */
 const PARENTS_MAX = GRAPHQL_LIMITS.cost;
 
 /**
- * The loaders of one request. Each loader is created on first use. Most nested objects are read in the same statement
- * as their parents and don't need a loader.
+ * Each loader is created on first use. Most nested objects are read in their parents' statement and don't need a
+ * loader.
  */
 export class Loaders {
   readonly #loaders = new Map<string, unknown>();
@@ -66,7 +63,6 @@ export class Loaders {
     return this.#loader('people', readPeople);
   }
 
-  /** Loads the account that a profile belongs to. */
   userBehind(profile: ReadableHomeowner | ReadableContractor): MaybePromise<ReadableUser> {
     return profile.user ?? this.people.load(profile.userId).then((person) => person?.user);
   }
@@ -88,7 +84,6 @@ export class Loaders {
     return loader.load(bid);
   }
 
-  /** Loads a page of a contractor's reviews. */
   reviewsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<Review> | undefined> {
     const loader = this.#loader<ContractorId, Page<Review>>(`reviews ${JSON.stringify(page)}`, (db, _viewer, ids) =>
       reviewsOfMany(db, ids, page),
@@ -96,7 +91,7 @@ export class Loaders {
     return loader.load(contractor);
   }
 
-  /** Loads a page of a contractor's awarded jobs. Undefined if the viewer may not see them. */
+  /** Undefined if the viewer can't see the jobs. */
   jobsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<ReadableJob> | undefined> {
     const loader = this.#loader<ContractorId, Page<ReadableJob>>(`jobs ${JSON.stringify(page)}`, (db, viewer, ids) =>
       jobsOfContractors(db, viewer, ids, page),
@@ -104,7 +99,7 @@ export class Loaders {
     return loader.load(contractor);
   }
 
-  /** Loads a page of a contractor's bids. Undefined if the viewer may not see them. */
+  /** Undefined if the viewer can't see the bids. */
   bidsOf(contractor: ContractorId, page: SamePageRequest): Promise<Page<Bid> | undefined> {
     const loader = this.#loader<ContractorId, Page<Bid>>(`bids ${JSON.stringify(page)}`, (db, viewer, ids) =>
       bidsOfContractors(db, viewer, ids, page),
@@ -112,7 +107,6 @@ export class Loaders {
     return loader.load(contractor);
   }
 
-  /** Loads a page of the deliveries to a webhook endpoint. */
   deliveriesTo(
     endpoint: WebhookEndpointId,
     status: DeliveryStatus | null,
@@ -133,7 +127,6 @@ export class Loaders {
     return this.#loader('bids', visibleBids);
   }
 
-  /** Loads the account with this identifier, as the viewer may see it. */
   userWith(id: UserId): Promise<ReadableUser | undefined> {
     return this.people.load(id).then((person) => person?.user);
   }
@@ -149,7 +142,7 @@ export class Loaders {
     );
   }
 
-  /** Loads the balances of users whose tokens the viewer may see. */
+  /** Reads only the balances of users whose tokens the viewer can see. */
   get balances(): Loader<UserId, Balance> {
     return this.#loader('balances', async (db, viewer, ids) => {
       const visibleIds = ids.filter((id) => seesTokensOf(viewer, id));
@@ -158,7 +151,7 @@ export class Loaders {
     });
   }
 
-  /** Loads a page of a user's transfers. Undefined if the viewer may not see their tokens. */
+  /** Undefined if the viewer can't see the user's tokens. */
   transfersOf(user: UserId, page: SamePageRequest): Promise<Page<TokenTransfer> | undefined> {
     const loader = this.#loader<UserId, Page<TokenTransfer>>(
       `transfers ${JSON.stringify(page)}`,
@@ -170,12 +163,12 @@ export class Loaders {
     return loader.load(user);
   }
 
-  /** Loads the viewer's own bids on a job, newest first. */
+  /** The viewer's own bids, newest first. */
   ownBidsOn(job: ReadableJob): MaybePromise<readonly Bid[]> {
     return partsOf(job).ownBids ?? this.#parts(job, { ownBids: {} }).then((parts) => parts?.ownBids);
   }
 
-  /** Loads the bid that was awarded the job. Null if the viewer may not see that bid. */
+  /** Null if the viewer can't see the bid. */
   awardedBidOf(job: ReadableJob): MaybePromise<Bid | null> {
     const { awardedBid } = partsOf(job);
     if (awardedBid !== undefined || !job.awardedBidId) return awardedBid ?? null;
@@ -200,7 +193,6 @@ export class Loaders {
     return this.#parts(job, include, { position: page.after ?? page.before, status }).then((parts) => parts?.bids);
   }
 
-  /** Loads a page of a job's events. */
   timelineOf(job: ReadableJob, page: NestedPage): MaybePromise<Page<JobEvent>> {
     const { timeline } = partsOf(job);
     if (isFirst(page, timeline)) return timeline;
@@ -209,10 +201,7 @@ export class Loaders {
     );
   }
 
-  /**
-   * Loads parts of a job. A GraphQL field has the same arguments for every job in a list, so one loader serves all of
-   * these jobs.
-   */
+  /** A GraphQL field has the same arguments for every job in a list, so one loader serves all of these jobs. */
   #parts(job: ReadableJob, include: JobInclude, values: ListValues = {}): Promise<JobParts | undefined> {
     const name = JSON.stringify([include, values]);
     return this.#loader<ReadableJob, JobParts>(name, (db, viewer, jobs) =>
@@ -236,7 +225,7 @@ export class Loaders {
   }
 }
 
-/** A page of a list inside a job. Also says whether the list's total is selected. */
+/** A page of a list inside a job, and whether the list's total is selected. */
 interface NestedPage extends SamePageRequest {
   readonly total: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Finds the parts of jobs that a selection needs, so they can be read in the same statement as the jobs. If it misses a
- * part, that part's own resolver reads it.
+ * Finds the parts of jobs that a selection needs, so they can be read in the same statement as the jobs. If a part
+ * isn't found here, the part's own resolver reads it.
  */
 import {
   Kind,
@@ -15,12 +15,10 @@ import { PAGE } from '../platform/caller-limits.js';
 import type { JobInclude } from '../market/store/jobs/job-parts.js';
 import type { PersonFields } from '../market/store/people/people.js';
 
-/** Finds the parts to read for a field that returns one job. */
 export function includeOfJob(info: GraphQLResolveInfo): JobInclude {
   return memoize(info, (reading) => includeIn(inside(info.fieldNodes, reading), reading));
 }
 
-/** Finds the parts to read for a field that returns a connection of jobs. */
 export function includeOfJobs(info: GraphQLResolveInfo): JobInclude {
   return memoize(info, (reading) => {
     const connection = inside(info.fieldNodes, reading);
@@ -34,10 +32,7 @@ export function needsTotal(info: GraphQLResolveInfo): boolean {
   return selectsTotal(inside(info.fieldNodes, new Reading(info)));
 }
 
-/**
- * A cache of the parts that each selection needs. An entry lives as long as its document. A selection that depends on
- * variables isn't cached.
- */
+/** An entry lives as long as its document. A selection that depends on variables isn't cached. */
 const includes = new WeakMap<readonly FieldNode[], JobInclude>();
 
 function memoize(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclude): JobInclude {
@@ -49,7 +44,7 @@ function memoize(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclud
   return include;
 }
 
-/** The state of reading one document. Records whether a variable was used. */
+/** The state while one document is read. Records whether a variable was used. */
 class Reading {
   usesVariables = false;
   readonly fragments: GraphQLResolveInfo['fragments'];
@@ -83,15 +78,11 @@ function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
   };
 }
 
-/**
- * Returns the selected fields' names. The names are sorted, so the same fields produce the same statement no matter how
- * a document orders them.
- */
+/** The names are sorted, so the same fields produce the same statement no matter how a document orders them. */
 function namesOf(fields: readonly FieldNode[]): readonly string[] {
   return [...new Set(fields.map(({ name }) => name.value))].toSorted();
 }
 
-/** Finds the selected fields of a profile and of its account. */
 function personIn(fields: readonly FieldNode[], reading: Reading): PersonFields {
   return { user: namesOf(inside(withName(fields, 'user'), reading)), profile: namesOf(fields) };
 }
@@ -122,10 +113,7 @@ function entriesOf(connection: readonly FieldNode[], reading: Reading): FieldNod
   return inside([...withName(connection, 'nodes'), ...withName(edges, 'node')], reading);
 }
 
-/**
- * Returns the size of the list's first page. Undefined if the field requests another page, filters the list, or has
- * invalid arguments.
- */
+/** Undefined if the field requests another page, filters the list, or has invalid arguments. */
 function firstPageSize({ arguments: args = [] }: FieldNode, reading: Reading): number | undefined {
   const values = new Map(args.map(({ name, value }) => [name.value, valueOf(value, reading)]));
   if (['after', 'last', 'before', 'status'].some((name) => values.get(name) != null)) return undefined;

@@ -29,8 +29,9 @@ const DESCRIPTIONS = {
   Mutation:
     'Everything you can do. Mutations in one document run one after another, even if an earlier one fails. A ' +
     'mutation that fails returns null and changes nothing. If an error’s `path` points inside a mutation’s result, ' +
-    'the mutation succeeded, and only that part of the result couldn’t be read. Each error has a `message` for ' +
-    'people. Its `extensions` always include `code` (an `ErrorCode`), `status` (the HTTP status in REST), and ' +
+    'the mutation succeeded, and only that part of the result couldn’t be read. Each error has a `message` that ' +
+    'you can show to the user. Its `extensions` always include `code` (an `ErrorCode`), `status` (the HTTP status ' +
+    'in REST), and ' +
     '`requestId`. Depending on the code, they also include `reason`, `fields` (what’s wrong with each field), ' +
     '`blockedFields` (fields that can’t change now), `fromState`, `allowedOperations` (mutations that you can call ' +
     'instead), `required` and `available` tokens, `retryAfter` in seconds, or `limit` (the rate limit that was ' +
@@ -70,8 +71,7 @@ export function createSchema(): GraphQLSchema {
         StreamResolver,
         WebhookResolver,
       ],
-      // type-graphql requires a `pubSub` if the schema has subscriptions. This one is never used, because each
-      // subscription opens its own stream.
+      // type-graphql requires a `pubSub`. This one is never used, because each subscription opens its own stream.
       pubSub: { publish: throwOnPubSub, subscribe: throwOnPubSub },
       // The operations check their own input. A second check here could only disagree with the operations.
       validate: false,

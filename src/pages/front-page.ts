@@ -1,6 +1,4 @@
-/**
- * The page at / for browsers. The page says what this server is, links to its pages, and has a first request to copy.
- */
+/** The page at / for browsers: what this server is, links to its pages, and a first request to copy. */
 import { HTML, htmlPage, ICON_FILES, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
 import { openPages, type Pages } from '../platform/http/pages/pages.js';
 

@@ -1,6 +1,6 @@
 /**
- * The pages that the links in emails lead to. Opening a page changes nothing, because link scanners open every link.
- * Only submitting the page's form makes the change. The token follows `#`, so browsers don't send it to the server.
+ * The pages that the links in emails open. Opening a page changes nothing, because link scanners open every link. Only
+ * the form on the page makes the change. The token follows `#`, so browsers don't send it to the server.
  */
 import type { LinkPage } from '../market/rules/people/mail-kinds.js';
 import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
@@ -48,9 +48,10 @@ const formsOf = (logIn: string): Readonly<Record<LinkPage, Form>> => ({
     path: '/v1/auth/undo-email-change',
     text:
       'This returns your account to this email address and logs out all devices. Your old password stops working. ' +
-      'We send you a link to set a new one. If someone used the account after the change, our support checks first.',
+      'We send you a link to set a new one. If someone used the account after the change, our support team decides ' +
+      'first.',
     button: 'Take my account back',
-    whenDone: `Didn’t get the email? ${RESET} to get another link.`,
+    whenDone: `Didn’t get the email? ${RESET} to request another link.`,
     whenRefused: `${RESET} if your account already has this address again. Otherwise, contact our support team.`,
   },
 });
@@ -63,9 +64,7 @@ const REQUEST_LINK: Omit<Form, 'title'> = {
   button: 'Send me a link',
 };
 
-/**
- * Opens the pages. `appOrigin` is the origin of the app where people log in. By default, they log in on this server.
- */
+/** `appOrigin` is the origin of the app where people log in. By default, they log in on this server. */
 export function openLinkPages(links: SiteLinks, appOrigin = '/'): Pages {
   const logIn = `<a href="${escapeHtml(appOrigin)}">Continue to Job Marketplace</a>`;
   const pages = Object.entries(formsOf(logIn)).map(([path, form]): [string, PageFile] => [

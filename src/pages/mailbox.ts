@@ -1,8 +1,8 @@
 /**
- * The page at /mailbox: the emails that a mail server would send if there were one, for developers on this machine.
- * Links in these emails let anyone into an account. So the page opens only with a secret link, which the server prints
- * at startup, and a cookie remembers the secret. Requests through proxies on this machine or with other host names are
- * rejected if they can be recognized. Such requests don't have the secret anyway.
+ * The page at /mailbox: the emails that a mail server would send, for developers on this machine. The links in these
+ * emails let anyone into an account. Therefore, the page needs the secret in the link that the server prints at
+ * startup. A cookie then keeps the secret. Requests through proxies on this machine or with other host names are
+ * rejected if they can be recognized.
  */
 import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
 import { openPages } from '../platform/http/pages/pages.js';
@@ -74,8 +74,8 @@ function cookieIn(header = ''): string | undefined {
 const isRead = ({ request: { method } }: Exchange) => method === 'GET' || method === 'HEAD';
 
 /**
- * True if a browser on this machine requests the page directly. Pages of other origins send an Origin header, even if
- * CORS allows them.
+ * True if a browser on this machine requests the page directly. Requests from other origins' pages have an Origin
+ * header.
  */
 function isOpenedHere(exchange: Exchange): boolean {
   if (!isLocal(exchange) || exchange.header('origin') !== undefined) return false;
@@ -117,7 +117,7 @@ function articleOf(mail: ShownMail): string {
       </article>`;
 }
 
-/** Writes an email's time. The script replaces it with a relative time. */
+/** Renders an email's time. The script replaces it with a relative time. */
 function timeOf({ createdAt }: Mail): string {
   const time = createdAt.toISOString();
   return `<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;
@@ -143,10 +143,7 @@ const closedPage = (links: SiteLinks) =>
     </main>`,
   });
 
-/**
- * If scripts are off, the page shows the email that was selected by its link. Until an email is selected, a wide window
- * shows the newest one.
- */
+/** Without scripts, the page shows the email that its link selects. Until then, a wide window shows the newest one. */
 const STYLES = `${TEXT_STYLES}
       main { display: grid; grid-template-columns: 340px minmax(0, 1fr); gap: 32px; max-width: 1280px; }
       h1 { grid-column: 1 / -1; margin: 0 0 -20px; }

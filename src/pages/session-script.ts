@@ -1,10 +1,9 @@
 /**
- * A script for this server's pages that keeps one session for each role. Every open page sends its tokens to the
- * others, so a second tab is signed in too, and a refreshed token reaches all pages.
+ * Keeps one session for each role. Every open page sends its tokens to the others, so a second tab is signed in too.
  *
  * Sessions are in sessionStorage, which survives a reload and ends with the browser's tab. A refresh token lasts 30
- * days, so the token must not stay on a shared computer's disk. The token must also be hidden from other projects that
- * later use the same localhost origin.
+ * days, so it must not stay on a shared computer's disk, where other projects on the same localhost origin could also
+ * read it.
  */
 import type { PageFile } from '../platform/http/pages/pages.js';
 

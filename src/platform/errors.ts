@@ -3,7 +3,6 @@ import { ERRORS } from './caller-limits.js';
 
 export type RefusalRow = readonly [status: number, sentence: string];
 
-/** The refusals that any market has. */
 export const PLATFORM_REFUSALS = {
   VALIDATION_FAILED: [400, 'Some fields need attention.'],
   MALFORMED_REQUEST: [400, 'The request couldn’t be read.'],
@@ -16,7 +15,7 @@ export const PLATFORM_REFUSALS = {
   RATE_LIMITED: [429, 'Too many requests. Wait a moment, then try again.'],
   IDEMPOTENCY_KEY_REUSED: [422, 'This Idempotency-Key was already used for a different request.'],
   IDEMPOTENCY_KEY_IN_USE: [409, 'A request with this Idempotency-Key is still running. Try again in a moment.'],
-  /** Used only at `/graphql`. Clients recognize these exact words and HTTP 200. */
+  /** This code occurs only at `/graphql`. Clients recognize these exact words and HTTP 200. */
   PERSISTED_QUERY_NOT_FOUND: [200, 'PersistedQueryNotFound'],
   OVERLOADED: [503, 'The service is at capacity. Try again shortly.'],
   INTERNAL: [500, 'Something went wrong on our end.'],
@@ -24,14 +23,11 @@ export const PLATFORM_REFUSALS = {
 
 export type PlatformCode = Exclude<keyof typeof PLATFORM_REFUSALS, 'UNAUTHENTICATED'>;
 
-/** The parts of a refusal besides its code. `details` has the keys that only this code uses. */
+/** `details` has the keys that only this error code uses. */
 export interface RefusalOptions {
   /** A message for this specific case, if it can say more than the general one. */
   message?: string;
-  /**
-   * Maps a field name, in the operation's own camelCase, to the problem. Fields after the 50th are counted in
-   * `fieldsLeftOut`.
-   */
+  /** Problems by field, in the operation's own camelCase. Fields after the 50th are counted in `fieldsLeftOut`. */
   fields?: Record<string, string>;
   /** The submitted fields whose values would change but aren't allowed to. */
   blockedFields?: readonly string[];
@@ -51,8 +47,8 @@ export class Refusal extends Error {
     facts: RefusalOptions = {},
   ) {
     const message = cut(facts.message ?? sentence);
-    // A refusal doesn't need a stack, because it says everything its caller needs. Collecting a stack takes longer than
-    // everything else, and in a flood of calls, most are refused.
+    // A refusal says everything that its caller needs. Collecting a stack takes longer than everything else, and during
+    // a flood of calls, most of them are refused.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message);
@@ -69,7 +65,6 @@ export class Refusal extends Error {
   }
 }
 
-/** The reasons why the server can't serve a call right now. */
 export const OVERLOAD_CAUSES = [
   'database_away',
   'database_read_only',
@@ -85,7 +80,7 @@ export class Overload extends Refusal {
     readonly overloadCause: OverloadCause,
     message: string,
     cause: unknown,
-    /** PostgreSQL's error code. Undefined if the failure didn't come from there. */
+    /** Undefined if the failure didn't come from Postgres. */
     readonly sqlstate?: string,
   ) {
     super('OVERLOADED', PLATFORM_REFUSALS.OVERLOADED, { message, details: { retryAfter: 1 } });
@@ -111,22 +106,22 @@ export function inWords(seconds: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** Creates a refusal. `throw refuse('OVERLOADED')` rolls the transaction back automatically. */
+/** `throw refuse('OVERLOADED')` rolls the transaction back automatically. */
 export function refuse(code: PlatformCode, facts?: RefusalOptions): Refusal {
   return new Refusal(code, PLATFORM_REFUSALS[code], facts);
 }
 
-/**
- * Why a call has no viewer, with a message for people. The reason tells a client whether to refresh its token or log
- * in.
- */
+/** Why a call has no viewer. The reason tells a client whether to refresh its token or log in. */
 export const UNAUTHENTICATED_MESSAGES = {
   missing: 'This requires a token. Send it as `Authorization: Bearer <token>`.',
   malformed: 'The Authorization header doesn’t contain a valid token. Send `Authorization: Bearer <token>`.',
   invalid: 'The token isn’t valid. Log in again.',
-  expired: 'The access token has expired. Exchange the refresh token for a new one.',
+  expired: 'The access token has expired. Use the refresh token to get a new one.',
   session_ended: 'The session has ended. Log in again.',
 } as const;
+
+/** The message if the Authorization header has no bearer token at all. Its reason is `malformed`. */
+export const NO_BEARER_TOKEN = 'The Authorization header has no bearer token. Send `Authorization: Bearer <token>`.';
 
 export type UnauthenticatedReason = keyof typeof UNAUTHENTICATED_MESSAGES;
 

@@ -5,10 +5,7 @@ import { REDIS } from './service-limits.js';
 
 export type { Redis } from 'ioredis';
 
-/**
- * Connects to Redis. Commands fail immediately while there is no connection. Commands are never queued for later,
- * because a late count is a wrong count.
- */
+/** Without a connection, commands fail immediately. They're never queued, because a late count is a wrong count. */
 export function connectRedis(url: string, timeoutMs: number = REDIS.setupTimeoutMs): Redis {
   const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis');
   return new ioredis.Redis(url, {
@@ -23,7 +20,10 @@ export function connectRedis(url: string, timeoutMs: number = REDIS.setupTimeout
   });
 }
 
-/** Waits for the work until the timeout. A response that arrived while the event loop was busy still counts. */
+/**
+ * Waits for `work`, but not longer than the timeout. A response that arrived while the event loop was busy still
+ * counts.
+ */
 export function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new Error(`Redis did not answer within ${timeoutMs} ms.`));

@@ -1,7 +1,4 @@
-/**
- * The REST API: finds the route, passes the request's input to the operation, and writes the result. This file contains
- * no market rules.
- */
+/** The REST API: finds the route, runs the operation, and writes the result. This file contains no market rules. */
 import type { Exchange } from '../platform/http/exchange.js';
 import type { Caller } from '../market/operations/operation.js';
 import { countsOf, wantsDryRun, type DryRunEffects } from '../platform/call/dry-run.js';
@@ -38,13 +35,17 @@ export function openRestApi(): RestApi {
     find,
     handle: async (exchange, address, caller) => {
       try {
-        if (!address) throw refuse('NOT_FOUND', { message: `There is nothing at ${exchange.path.slice(0, 200)}.` });
+        if (!address) throw refuse('NOT_FOUND', { message: nothingAt(exchange.path) });
         await run(chooseRoute(address, exchange.method), exchange, caller);
       } catch (error) {
         sendFailure(exchange, error, caller);
       }
     },
   };
+}
+
+function nothingAt(path: string): string {
+  return `There is nothing at ${path.slice(0, 200)}. GET /v1 lists every path.`;
 }
 
 async function run(match: RouteMatch, exchange: Exchange, caller: Caller): Promise<void> {
@@ -76,10 +77,7 @@ async function dryRun(work: () => Promise<unknown>, { response }: Exchange, call
   return result;
 }
 
-/**
- * The header that lists a dry run's effects. Clients fail on a response with long headers, so a header that would be
- * too long has only the numbers of effects.
- */
+/** Clients fail on a response with long headers, so a header that would be too long has only the numbers of effects. */
 function effectsHeader(effects: DryRunEffects): string {
   const whole = JSON.stringify(toWire(effects));
   return Buffer.byteLength(whole) <= DRY_RUN_EFFECTS_HEADER_BYTES_MAX ? whole : JSON.stringify(countsOf(effects));

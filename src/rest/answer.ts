@@ -60,9 +60,8 @@ interface PageNumbers {
 }
 
 /**
- * Creates the Link header. The next page is linked by its cursor, which is fast at any depth, and by its number, which
- * lets the next response link its previous page. The other pages are linked by number. The last page is linked if the
- * total is exact.
+ * The next page is linked by its cursor, which is fast at any depth. The link also has the page's number, so the next
+ * response can link its previous page. The last page is linked if the total is exact.
  */
 function link(
   { path, response }: Exchange,
@@ -98,8 +97,8 @@ function link(
 }
 
 /**
- * Writes the query again from its parsed values. The original may contain thousands of spaces around a word, or zeros
- * before a number. Clients would fail on a header with those.
+ * Writes the query again from its parsed values. The original may have thousands of spaces around a word, or zeros
+ * before a number, and clients would fail on such a header.
  */
 function parsedQuery(route: Route, input: Input): [name: string, value: string][] {
   const fields = (route.query ?? []).filter((field) => !PAGE_FIELDS.includes(field) && input[field] !== undefined);

@@ -30,9 +30,7 @@ import { exampleOf } from '../platform/openapi/answer-schema.js';
 /** The caller's own account. Users may read all of its fields. */
 export const OWN_USER = unredactedEntity(USER);
 export const OWN_HOMEOWNER = unredactedEntity(HOMEOWNER);
-/**
- * The identifiers of a person's profiles. An admin needs them to verify a contractor, or to list a homeowner's jobs.
- */
+/** An admin needs these IDs to verify a contractor, or to list a homeowner's jobs. */
 const PROFILES = {
   homeownerId: {
     type: idOf('homeowner').nullable(),
@@ -49,7 +47,7 @@ export const USER_LIST_ITEM = entity('UserListItem', 'A user in a list, with the
   ...OWN_USER.fields,
   ...PROFILES,
 });
-/** A single job. Lists omit warnings, which each need a lookup in the places data set. */
+/** A single job. Lists omit warnings, because computing them needs a lookup in the places data set for each job. */
 export const SHOWN_JOB = entity(JOB.name, JOB.description, { ...JOB.fields, warnings: JOB_WARNINGS });
 export const JOB_LIST_ITEM = entity('JobListItem', 'A job in a list, with its distance.', {
   ...JOB.fields,
@@ -68,7 +66,10 @@ export const CONTRACTOR_LIST_ITEM = entity(
   { ...CONTRACTOR.fields, distance: CONTRACTOR_DISTANCE },
 );
 
-/** An entity as a part of a body. Example values that differ are given in REST's spelling. */
+/**
+ * An entity as a part of a body. `differences` has the example values that differ from the entity's own, in REST's
+ * spelling.
+ */
 function part<E extends Entity>(component: E, differences: object = {}) {
   const type: E['schema'] = component.schema;
   return { type, description: component.description, example: { ...exampleOf(component), ...differences } };
@@ -128,7 +129,7 @@ export type MeOnWire = z.output<typeof ME.schema>;
 
 /** A list that isn't divided into pages. */
 function wholeList<F extends Fields>(name: string, { schema }: Entity<F>) {
-  return entity(name, 'A complete list, without pages.', {
+  return entity(name, 'A complete, unpaginated list.', {
     data: { type: z.array(schema), description: 'The entries.' },
   });
 }
@@ -197,7 +198,7 @@ export const CONFIRMATION = entity('Confirmation', 'The confirmation that the op
   },
   message: {
     type: z.string(),
-    description: 'A sentence for people that says what was done.',
+    description: 'A sentence that says what was done. You can show it to the user.',
     example: 'You’re logged out.',
   },
   data: { type: entity('Nothing', 'An empty object.', {}).schema, description: 'An empty object.' },
@@ -250,7 +251,7 @@ export const PAGINATION = entity('Pagination', 'The position of a page in its li
 });
 
 export function pageOf({ name, schema }: Entity): Entity {
-  return entity(`${name}Page`, 'A page of a list. The `Link` header leads to the next page.', {
+  return entity(`${name}Page`, 'A page of a list. The `Link` header links to the next page.', {
     data: { type: z.array(schema), description: 'The entries.' },
     pagination: { type: PAGINATION.schema, description: PAGINATION.description },
   });
@@ -281,7 +282,7 @@ export const ERROR_DETAILS = entity('ErrorDetails', 'Details for programs.', {
   },
   fieldsLeftOut: {
     type: integer().optional(),
-    description: `The number of other wrong fields, if there are more than ${ERRORS.perAnswerMax}.`,
+    description: `The number of omitted fields. Present only if more than ${ERRORS.perAnswerMax} fields are invalid.`,
   },
   fromState: { type: z.string().optional(), description: 'The current status, which doesn’t allow the operation.' },
   allowedOperations: {
@@ -313,7 +314,11 @@ export const PROBLEM = entity(
   'An error. `details.code` is from a closed list and determines which other keys `details` has.',
   {
     status: { type: integer(400), description: 'Same as the HTTP status.', example: 400 },
-    error: { type: z.string(), description: 'A message for people.', example: 'Some fields need attention.' },
+    error: {
+      type: z.string(),
+      description: 'A message that you can show to the user.',
+      example: 'Some fields need attention.',
+    },
     details: { type: ERROR_DETAILS.schema, description: ERROR_DETAILS.description },
     blockedFields: {
       type: z.array(z.string().describe('A field’s name.')),

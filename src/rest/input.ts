@@ -1,7 +1,4 @@
-/**
- * Creates an operation's input from a request's body, query, path, and precondition, with names in the domain's
- * spelling.
- */
+/** Creates an operation's input from a request, with names in the domain's spelling. */
 import { parseJson } from '../platform/http/body.js';
 import type { Exchange } from '../platform/http/exchange.js';
 import { kindOf, type ShapeKind } from '../platform/fields/shapes.js';
@@ -79,8 +76,7 @@ function queryParametersOf({ query = [] }: Route): string {
 }
 
 /**
- * Adds a value to the query. A list's values are separated by commas, or its name is repeated. Any other field can be
- * repeated only if `several` names the list for its values. Otherwise, this returns false. Values are appended without
+ * Returns false if the field can't be repeated: it's neither a list nor in `several`. Values are appended without
  * copying the array, because a query may name a field two thousand times.
  */
 function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, value: string, several?: string): boolean {
@@ -101,8 +97,8 @@ function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, valu
 }
 
 /**
- * Converts a value from the query, which contains only strings. A string that looks like the expected type is
- * converted. The schema refuses all others.
+ * A query string contains only strings. A string that looks like the expected type is converted. The schema refuses all
+ * others.
  */
 function readText(value: string, kind: ShapeKind): unknown {
   // In a query, an unescaped `+` means a space, and `date -Is` writes a `+` before the offset.
@@ -113,10 +109,7 @@ function readText(value: string, kind: ShapeKind): unknown {
   return value;
 }
 
-/**
- * The version that the caller has read. A proxy that compresses responses turns the ETag `"3"` into `W/"3"`, and
- * clients send that value back. Both ETags mean the same version.
- */
+/** A proxy that compresses responses turns the ETag `"3"` into `W/"3"`, and clients send that value back. */
 function expectedVersionIn(ifMatch: string | undefined): number | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null;
   const version = /^\s*(?:W\/)?"(\d{1,9})"\s*$/.exec(ifMatch)?.[1];

@@ -48,7 +48,7 @@ import type { readCatalog, readLifecycle } from '../market/operations/reference.
 import type { AvailableAction, AvailableBidAction } from '../market/rules/jobs/available-actions.js';
 import type { ShownRow } from '../platform/fields/entity.js';
 
-/** Old names from the API's first examples, which still work. */
+/** Field names from the API's first examples. Requests can still use these names. */
 const OLD_NAMES = { trade: 'category', priority: 'urgency' };
 
 const UNDO_DONE = 'Your account has this address again. We sent you an email with a link to set a new password.';
@@ -86,7 +86,6 @@ interface Created {
   readonly id: string;
 }
 
-/** The routes of jobs, in the order of the documentation. */
 const JOB_ROUTES = {
   updateJob: route('PUT', '/jobs/{id}', OPERATIONS.updateJob, { aliases: OLD_NAMES, ...ONE_JOB }),
   deleteJob: route('DELETE', '/jobs/{id}', OPERATIONS.deleteJob, confirms('The draft was deleted.')),
@@ -151,7 +150,7 @@ export const ROUTES: readonly Route[] = [
     'POST',
     '/auth/password-reset/confirm',
     OPERATIONS.resetPassword,
-    confirms('The password was changed. All sessions and API keys have ended.'),
+    confirms('The password was changed. All sessions have ended, and all API keys are revoked.'),
   ),
   route('POST', '/auth/verify-email', OPERATIONS.verifyEmail, {
     shows: CONFIRMED_EMAIL,
@@ -166,7 +165,7 @@ export const ROUTES: readonly Route[] = [
   route('POST', '/me/password', OPERATIONS.changePassword, {
     shows: CHANGED_PASSWORD,
     answer: ({ noticeSent }) => ({
-      ...confirmationBody('The password was changed. Other sessions and all API keys have ended.'),
+      ...confirmationBody('The password was changed. All other sessions have ended, and all API keys are revoked.'),
       noticeSent,
     }),
   }),

@@ -1,7 +1,4 @@
-/**
- * The REST reference at /v1/docs: Swagger UI over /v1/openapi.json, next to a list of the operations. Every file comes
- * from this server.
- */
+/** The REST reference at /v1/docs: Swagger UI over /v1/openapi.json, next to a list of the operations. */
 import { readPageFile } from '../platform/http/pages/page-files.js';
 import { HTML, htmlPage, type SiteLinks } from '../platform/http/pages/look.js';
 import { openPages, type Pages } from '../platform/http/pages/pages.js';
@@ -135,9 +132,9 @@ const referencePage = (links: SiteLinks) =>
   });
 
 /**
- * The script that starts Swagger UI. After a login on the page, later requests use its token, so users don't have to
- * copy it. Requests go to the page's own origin, because its policy allows no other, and a server behind a proxy may
- * not know its own origin. If validatorUrl weren't null, Swagger UI would send the document to its authors' server.
+ * After a login on the page, later requests use its token. Requests go to the page's own origin, because its policy
+ * allows no other, and a server behind a proxy may not know its own origin. If validatorUrl weren't null, Swagger UI
+ * would send the document to its authors' server.
  */
 const START_SCRIPT = `'use strict';
 let token;

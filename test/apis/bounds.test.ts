@@ -55,7 +55,7 @@ describe('invalid variables', () => {
       token: hanna.token,
       variables: { input: named(51, (i) => `name${i}`) },
     });
-    expect(errors?.[49]?.message).toBe('More is wrong with the variables; these are the first 49 errors.');
+    expect(errors?.[49]?.message).toBe('There are more errors in the variables. These are the first 49.');
   });
 });
 
@@ -74,7 +74,7 @@ describe('invalid documents', () => {
 
 describe('a REST body', () => {
   it.each(['/v1/auth/login', '/v1/jobs'])(
-    'with 1,000 unknown fields for %s fails with fifty of them and the number of the rest',
+    'with 1,000 unknown fields for %s fails with fifty of them and the number of the others',
     async (path) => {
       const { status, body } = await app.rest('POST', path, {
         token: hanna.token,
@@ -86,7 +86,7 @@ describe('a REST body', () => {
     },
   );
 
-  it('with more than 1,000 names is malformed, and so is a GraphQL variable', async () => {
+  it('with more than 1,000 keys is malformed, and so is a GraphQL variable', async () => {
     const many = named(1_001, (i) => `name${i}`);
     const message = 'An object in the body has more than 1000 keys.';
     const { status, body } = await app.rest('POST', '/v1/jobs', { token: hanna.token, body: many });

@@ -262,7 +262,7 @@ describe('both APIs accept values at their limits', () => {
 });
 
 describe('Olive publishes through both APIs', () => {
-  test('and fails while fields are missing, and each one is listed', () =>
+  test('but fails while fields are missing, and the error lists each one', () =>
     expectRefusal({
       key: 'publish',
       given: 'a draft with gaps',
@@ -1032,7 +1032,7 @@ describe('an object that doesn’t exist', () => {
     },
   );
 
-  test('is a bid under the path of another job', async () => {
+  test('includes a bid under another job’s path', async () => {
     const [one, two] = await copiesOf(app, await given('open'), 2);
     const answer = await callRest(app, 'view', { by: people.owner, job: one!.id, bid: two!.bids.bidder! });
     expect(restOutcome(answer)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
@@ -1122,7 +1122,7 @@ describe('lists', () => {
     ['sort=title', undefined],
     ['perPage=3', undefined],
     ['status=', undefined],
-  ])('Lena is refused ?%s, by name', async (query, asked) => {
+  ])('reject ?%s from Lena', async (query, asked) => {
     expect(await idsByRest(query)).toBe('VALIDATION_FAILED');
     if (asked) expect(await idsByGraphql(asked)).toBe('VALIDATION_FAILED');
   });

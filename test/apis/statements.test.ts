@@ -90,7 +90,7 @@ describe('a page of jobs with everything attached', () => {
     ['owner', 3],
     ['awardee', 3],
     ['admin', 4],
-  ] as const)('costs the %s %i statements, be it of 1, 20 or 100 jobs', async (who, most) => {
+  ] as const)('costs the %s %i statements, whether it has 1, 20, or 100 jobs', async (who, most) => {
     const read = async (first: number) => {
       const answer = await app.graphql(PAGE, { token: people[who].token, variables: { first } });
       expect(answer.errors).toBeUndefined();
@@ -118,7 +118,7 @@ describe('a page of jobs with everything attached', () => {
 
 describe('a call with an API key', () => {
   test.each(['GET /v1/me', 'GET /v1/jobs', 'GET /v1/bids', 'GET /v1/tokens'])(
-    'sends one statement more than a call with a session, to look up the key: %s',
+    'sends one more statement than a call with a session, to look up the key: %s',
     async (address) => {
       const program = await programOf(app, people.owner);
       const [method = '', path = ''] = address.split(' ');
@@ -227,7 +227,7 @@ describe('an operation', () => {
     }
   });
 
-  test('that fails takes at most one round trip more, to explain why', async () => {
+  test('that fails takes at most one more round trip, to find out why', async () => {
     const cancelled = await givenJob(app, 'cancelled', people);
     for (const key of OPERATION_KEYS) {
       if (key === 'create') continue;

@@ -27,7 +27,7 @@ const graphqlPost = async (body: unknown, headers: Record<string, string> = {}):
   return { ...answer, ...answer.body };
 };
 
-describe('an address', () => {
+describe('a URL', () => {
   it.each([
     '/v2/me',
     '/v1/v1/me',
@@ -41,7 +41,7 @@ describe('an address', () => {
     '/v1/graphql',
     '/constructor',
     '/v1/__proto__',
-  ])('%s is nobody’s', async (path) =>
+  ])('doesn’t exist: %s', async (path) =>
     expect(byRest(await app.rest('GET', path, { token: hanna.token }))).toEqual({
       status: 404,
       code: 'NOT_FOUND',
@@ -49,7 +49,7 @@ describe('an address', () => {
     }),
   );
 
-  it('of every route works the same with and without /v1', async () => {
+  it('works the same with and without /v1, on every route', async () => {
     for (const { method, path, operation } of ROUTES) {
       // Everyone can read these, so they never fail.
       if (operation.allows === 'anyone' && method === 'GET') continue;
@@ -69,7 +69,7 @@ describe('an address', () => {
     ['PATCH', '/tokens', 'GET, HEAD'],
     ['OPTIONS', '/v1/contractors/x', 'GET, HEAD'],
     ['PUT', '/v1/tokens/adjustments', 'POST'],
-  ])('refuses %s %s and says what it allows', async (method, path, allow) => {
+  ])('rejects %s %s and lists the allowed methods', async (method, path, allow) => {
     const refused = await app.rest(method, path);
     expect(byRest(refused)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED', fields: [] });
     expect(refused.headers.get('allow')).toBe(allow);
@@ -158,7 +158,7 @@ describe('a body', () => {
     ['objects in objects', '{"user":'.repeat(7_000) + '1' + '}'.repeat(7_000)],
     ['a field nested too deeply', `{"user":{"phone":${'['.repeat(10_000)}${']'.repeat(10_000)}}}`],
   ];
-  it.each(BROKEN)('of %s is a clear 400 in both APIs', async (_what, bytes) => {
+  it.each(BROKEN)('of %s gets a clear 400 from both APIs', async (_what, bytes) => {
     expect(byRest(await put(bytes))).toEqual(MALFORMED);
     const answer = await graphqlPost(bytes);
     expect(answer.status).toBe(400);
@@ -347,7 +347,7 @@ describe('a request', () => {
 const FOR_BROWSERS =
   /^(Access-Control-.*|Cache-Control|Connection|Content-.*|Referrer-Policy|Set-Cookie|Vary|X-Accel-.*|X-.*-Options)$/;
 
-describe('a page of another origin', () => {
+describe('a page from another origin', () => {
   const APP = 'https://app.example.test';
   const preflight = (at: TestApp, origin: string, path = '/v1/me') =>
     fetch(at.url + path, {

@@ -1,6 +1,6 @@
 /**
- * Runs the steps of the Docker image in a folder, without Docker. It copies the packages that
- * `npm prune --omit=dev --omit=optional` would keep from here, according to the lock file, so it needs no network.
+ * Runs the steps of the Docker image in a folder, without Docker. It copies the packages that `npm prune --omit=dev
+ * --omit=optional` would keep from here, according to the lock file, so it works without a network.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -86,7 +86,7 @@ it('a second server in the same data folder exits with an explanation, and the f
   expect(await readiness(url)).toBe(200);
 });
 
-it('a start on a used port names it, and leaves no database running', async () => {
+it('a start on a used port fails and names the port, and leaves no database running', async () => {
   const another = project.usedDataFolder();
   const { code, output } = await startServer(project, { DATA_DIR: another, PORT: new URL(url).port }).ended;
 
@@ -141,7 +141,12 @@ it('SIGTERM under load: every call in progress gets its response, the exit is cl
 
   expect(load.answered.length).toBeGreaterThanOrEqual(beforeTheSignal);
   expect(new Set(load.answered)).toEqual(new Set([200]));
-  expect(new Set(load.refused)).toEqual(new Set(['ECONNREFUSED']));
+  // Every request that the server read got its response. A starved client may send one on a connection that the server
+  // is closing because it was idle for 250 ms: the system resets it, and the server never reads it.
+  const answered = output.split('\n').filter((line) => line.includes('/v1/me') && line.includes('"msg":"answered"'));
+  expect(answered).toHaveLength(load.answered.length);
+  expect(output).not.toContain('client disconnected');
+  expect(['ECONNREFUSED', 'ECONNRESET']).toEqual(expect.arrayContaining(load.refused));
   expect(code).toBe(0);
   expect(output).toContain('"msg":"stopped"');
   await untilGone(dataFolder);

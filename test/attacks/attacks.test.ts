@@ -33,7 +33,7 @@ describe.each(TABLE)('an attack on %s:', (_about, attacks) => {
   );
 });
 
-it('After all of them, the books are right, and nobody has become an admin.', async () => {
+it('after all of them, the tokens add up, and nobody has become an admin', async () => {
   for (const { sql } of [ground.app, ground.limited, ground.unproxied, ground.production]) {
     expect(await checkDatabase(sql)).toEqual([]);
     expect((await sql`select email from users where user_type = 'admin'`).map(({ email }) => email)).toEqual([

@@ -104,7 +104,7 @@ describe('odd but correct requests get a response', () => {
     expect((await app.rest('GET', '/v1/me', { token: hanna.token })).body.user.phone).toBe('first');
   });
 
-  it('a complete request before nonsense gets a response, and the connection is closed', async () => {
+  it('a complete request before garbage gets a response, and the connection is closed', async () => {
     const one = await connection();
     one.send(`${head('GET', '/v1/me', [asHanna()])}NONSENSE\r\n\r\n`);
     expect((await one.answer()).status).toBe(200);

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-it('a client generated from the OpenAPI document goes through both stories of a job: openapi-fetch', () =>
+it('a client generated from the OpenAPI document completes both stories of a job: openapi-fetch', () =>
   expectStories(app, {
     folder: import.meta.dirname,
     name: 'openapi-fetch',

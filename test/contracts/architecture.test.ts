@@ -1,4 +1,4 @@
-/** Imports go one way. The table below lists what each folder may import; add a new folder of src/ to it. */
+/** Imports go one way. The table below lists what each folder may import. Add each new folder of src/ to it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -78,11 +78,11 @@ const outside = imports
   .map((found) => ({ ...found, package: packageOf(found.specifier) }));
 
 describe('the direction of imports', () => {
-  it('is known for every folder in src/', () => {
+  it('is defined for every folder in src/', () => {
     expect([...new Set(files.map(topOf))].filter((top) => !(top in MAY_IMPORT))).toEqual([]);
   });
 
-  it('is followed by every import', () => {
+  it('is the same for every import', () => {
     const wrong = inside.filter(({ file, target }) => {
       const from = topOf(file);
       const to = topOf(target);
@@ -92,7 +92,7 @@ describe('the direction of imports', () => {
     expect(wrong.map(sentence)).toEqual([]);
   });
 
-  it('goes from operations to the store to the rules in the market', () => {
+  it('goes from operations to the store to the rules, within the market', () => {
     const wrong = inside.filter(({ place, target }) => MARKET.indexOf(place) < MARKET.indexOf(placeOf(target)));
     expect(wrong.filter(({ place }) => MARKET.includes(place)).map(sentence)).toEqual([]);
   });
@@ -105,7 +105,7 @@ describe('the direction of imports', () => {
     expect(running.filter(({ file }) => !MAY_RUN_STATEMENTS.includes(file)).map(sentence)).toEqual([]);
   });
 
-  it.each(['src', 'test'])('never returns to where it started in %s/, not even for types', (folder) => {
+  it.each(['src', 'test'])('has no cycles in %s/, not even for types', (folder) => {
     const all = filesIn(folder);
     const targets = new Map(all.map((file) => [file, importsOf(file).filter(isRelative).map(targetOf)]));
     // TypeScript files are imported by their compiled names.
@@ -158,7 +158,7 @@ describe('the one place for', () => {
   });
 });
 
-/** Leaves out dependencies and generated files. */
+/** Omits dependencies and generated files. */
 function filesIn(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { encoding: 'utf8', recursive: true })
     .filter((file) => /\.(ts|tsx|js|mjs)$/.test(file) && !/(^|[/\\])(node_modules|dist|generated)[/\\]/.test(file))

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, parse, validate } from 'graphql';
 import { expect, it } from 'vitest';
-import { filesIn, GUIDE } from '../setup/guide.js';
+import { anchorsOf, filesIn, GUIDE } from '../setup/guide.js';
 
 const [quickStart = '', reference = ''] = pageOf('clients.md').split(/^(?=## Contents$)/m);
 const shared = [
@@ -17,7 +17,12 @@ it.each([
   const text = [...shared, pageOf(path)].join('\n');
   const files = [...filesIn(text)].filter(([name]) => !name.startsWith(other));
   expect(files.length).toBeGreaterThan(8);
-  expectImports(files, new Set(installedIn(text)), new Set(files.map(([name]) => name)));
+  // The template of a React app installs React.
+  expectImports(
+    files,
+    new Set([...installedIn(text), 'react']),
+    new Set(files.map(([name]) => name.replace(/\.tsx?$/, ''))),
+  );
 });
 
 it('quick start: every import is a package from `npm install`, or React', () => {
@@ -27,13 +32,17 @@ it('quick start: every import is a package from `npm install`, or React', () => 
 });
 
 it.each([
-  ['Apollo Client', 'clients/apollo.md'],
-  ['urql', 'clients/urql.md'],
-])('%s: the guide lists every file to copy', (client, path) => {
-  const [, row = ''] = new RegExp(`^\\| ${client} \\| (.*) \\|$`, 'm').exec(reference) ?? [];
-  const listed = [...row.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
-  const pages = ['clients/sessions.md', 'clients/events.md', path].map(pageOf);
-  expect(listed).toEqual([...filesIn(pages.join('\n')).keys()]);
+  ['Apollo Client', 'urql-'],
+  ['urql', 'apollo-'],
+])('%s: the guide lists every file to copy, with a link to its section', (client, other) => {
+  const rows = [...reference.matchAll(/^\| \[([\w-]+\.tsx?)\]\((\S+)\) \| ([^|]+) \| /gm)].filter(([, , , use = '']) =>
+    ['Either client', client, `${client} with React`].includes(use),
+  );
+  const names = [...filesIn([reference, ...GUIDE.values()].join('\n')).keys()].filter(
+    (name) => !name.startsWith(other) && !/listed|^main|^own-jobs/.test(name),
+  );
+  expect(rows.map(([, name]) => name).toSorted()).toEqual(names.toSorted());
+  for (const [, name = '', link = ''] of rows) expect([...filesIn(sectionAt(link)).keys()], link).toContain(name);
 });
 
 it('every GraphQL document in the guide is valid', () => {
@@ -49,6 +58,13 @@ function pageOf(path: string): string {
   return text;
 }
 
+/** The section that a link of clients.md leads to. */
+function sectionAt(link: string): string {
+  const [path = '', anchor = ''] = link.split('#');
+  const sections = pageOf(path || 'clients.md').split(/^(?=## )/m);
+  return sections.find((text) => anchorsOf(text)[0] === anchor) ?? '';
+}
+
 function expectImports(
   files: readonly (readonly [string, string])[],
   packages: ReadonlySet<string>,
@@ -57,7 +73,7 @@ function expectImports(
   for (const [name, code] of files)
     for (const [, imported = ''] of code.matchAll(/from '([^']+)'/g)) {
       const [, own] = /^\.\/(.+)$/.exec(imported) ?? [];
-      if (own !== undefined) expect([...names], `${name} imports ${imported}`).toContain(`${own}.ts`);
+      if (own !== undefined) expect([...names], `${name} imports ${imported}`).toContain(own);
       else if (!imported.startsWith('../gql'))
         expect([...packages], `${name} imports ${imported}`).toContain(packageOf(imported));
     }

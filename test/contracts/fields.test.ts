@@ -51,7 +51,7 @@ describe('a field for only some readers', () => {
 
   it("isn't null if everyone reads themselves", () => {
     const own = unredactedEntity(noted);
-    expect(own.description).toBe('Something, as they see it themselves.');
+    expect(own.description).toBe('Something, as its owner sees it.');
     expect(own.schema.safeParse({ note: null, word: null }).success).toBe(false);
     expect(descriptionOf(own.fields.note)).toBe('A note.');
   });

@@ -1,6 +1,7 @@
 /** The links in our Markdown pages. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { anchorsOf } from '../setup/guide.js';
 
 const ROOT = new URL('../../', import.meta.url);
 const PAGES = [
@@ -22,16 +23,4 @@ function leadsSomewhere(target: URL): boolean {
   const file = new URL(target.pathname, 'file:');
   if (!existsSync(file)) return false;
   return anchor === '' || anchorsOf(readFileSync(file, 'utf8')).includes(anchor);
-}
-
-/** GitHub's anchors for headings: lowercase, without punctuation, with hyphens instead of spaces. */
-function anchorsOf(text: string): string[] {
-  const prose = text.replaceAll(/^```[^]*?^```$/gm, '');
-  return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-      .trim()
-      .replaceAll(/\s/g, '-'),
-  );
 }

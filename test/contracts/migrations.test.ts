@@ -27,7 +27,7 @@ it('every migration in _journal.json exists, and no other', () => {
   expect(files.toSorted()).toEqual(migrations().map(({ tag }) => tag));
 });
 
-it('migrations are in the order of their times, which is the order in which they run', () => {
+it('migrations are in the order of their timestamps, which is the order in which they run', () => {
   const times = migrations().map(({ when }) => when);
   expect(times).toEqual(times.toSorted((one, other) => one - other));
 });
@@ -100,7 +100,7 @@ it('a migration that removes something says which builds the schema still suppor
   }
 });
 
-it('triggers keep the searched columns of the jobs on which contractors may bid, and of no others', async () => {
+it('triggers copy the searchable columns of the jobs that contractors can bid on, and of no others', async () => {
   const fresh = await freshDatabase();
   const sql = postgres({ ...fresh.connection, max: 1, fetch_types: false });
   try {

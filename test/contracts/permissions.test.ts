@@ -106,7 +106,7 @@ const where = (action: string, outcome: (answer: string) => boolean) =>
   );
 
 describe('schema/permissions.txt', () => {
-  test('has more than 1,500 cells, and an answer in each', () => {
+  test('has more than 1,500 cells, with a result in each', () => {
     const answers = Object.values(cells).flatMap((row) =>
       Object.values(row).flatMap((states) => Object.values(states)),
     );
@@ -121,7 +121,7 @@ describe('schema/permissions.txt', () => {
     },
   );
 
-  test('lists a job to exactly those who may read it', () => {
+  test('lists a job for exactly the people who can read it', () => {
     expect(where('FIND THE JOB IN THE LIST', (answer) => answer === 'listed')).toEqual(
       withKeys(MAY['READ THE JOB'] ?? {}),
     );
@@ -154,11 +154,11 @@ describe('schema/permissions.txt', () => {
     });
   });
 
-  test('brings over a stream what the events show', () => {
+  test('streams the same events that the list of events shows', () => {
     expect(cells['SUBSCRIBE TO THE JOB']).toEqual(cells['READ THE EVENTS']);
   });
 
-  test('leaves a webhook endpoint to its owner and the owner’s API key with full access; admins read it', () => {
+  test('lets only the owner and their API key with full access change a webhook endpoint; admins can read it', () => {
     const may = Object.entries(cells['A WEBHOOK ENDPOINT'] ?? {}).map(([person, answers]) => [
       person,
       Object.keys(answers).filter((way) => answers[way] === 'ok'),
@@ -194,12 +194,12 @@ describe('schema/permissions.txt', () => {
     );
   });
 
-  test('asks everyone for a token first', () => {
+  test('checks the token before anything else', () => {
     for (const [action, { anonymous }] of Object.entries(cells))
       expect(new Set(Object.values(anonymous ?? {})), action).toEqual(new Set(['UNAUTHENTICATED']));
   });
 
-  test('refuses an operation to a wrong person before it looks at the state', () => {
+  test('rejects the wrong person before it looks at the state', () => {
     for (const [action, row] of Object.entries(cells)) {
       for (const [person, states] of Object.entries(row)) {
         if (Object.values(states).some((answer) => answer === 'ok') || person === 'anonymous') continue;
@@ -216,7 +216,7 @@ describe('schema/permissions.txt', () => {
   });
 });
 
-describe('what availableActions foretells, where more than person and state decides', () => {
+describe('what availableActions predicts if more than the person and the state matters', () => {
   let app: TestApp;
   let people: People;
   beforeAll(async () => {
@@ -266,7 +266,7 @@ describe('what availableActions foretells, where more than person and state deci
     return job;
   };
 
-  test('a draft with gaps lacks fields before it lacks tokens', async () => {
+  test('a draft with missing fields is denied for these before it’s denied for missing tokens', async () => {
     const poor = await homeowner(app, 'Paul');
     const missingFields = ['category', 'addressLine1', 'state'];
     await expectPredicted(
@@ -279,7 +279,7 @@ describe('what availableActions foretells, where more than person and state deci
     );
   });
 
-  test('a whole draft lacks tokens, or costs what its urgency costs', async () => {
+  test('a complete draft is denied for missing tokens, or costs what its urgency costs', async () => {
     const poor = await homeowner(app, 'Petra');
     await expectPredicted(
       poor,
@@ -296,7 +296,7 @@ describe('what availableActions foretells, where more than person and state deci
     });
   });
 
-  test('an open job whose bids are all gone has none to award', async () => {
+  test('an open job without any live bids has none to award', async () => {
     await expectPredicted(
       people.owner,
       await after('reject', 'owner', ['awardee', 'bidder']),

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 needs('curl').it('a newcomer who copies the first call of the README gets the response that it shows', async () => {
-  const [, section = ''] = README.split('## Get a response in thirty seconds');
+  const [, section = ''] = README.split('## Get your first response');
   const [, call = ''] = blocks(section, 'sh');
   const { code, output } = await run(call.replace('curl', 'curl --silent'));
   expect(code, output).toBe(0);
@@ -39,11 +39,33 @@ needs('curl').it('a newcomer who pastes the tutorial into a shell completes ever
   expect(output).not.toContain('"errors"');
   expect(output.match(/[\]}][[{]/g), 'responses on the same line').toBeNull();
   expect(code, output).toBe(0);
+  expect(output).toContain('"missingFields":["category","urgency","addressLine1","city","state"]');
+  expect(output).toMatch(/^dry-run-effects: \{"charges":\[\{[^}]*"amount":5,"reason":"publish"\}\]/im);
+  const balances = [...output.matchAll(/"balance":(\d+),"held":(\d+),"available":(\d+)/g)];
+  expect(balances.map(([, ...tokens]) => tokens.join(' '))).toEqual(
+    [
+      ['25 0 25', '25 0 25'], // Carl's new account, and the same account after he has edited it.
+      ['5 0 5', '25 0 25'], // After the story with GraphQL: Hanna's and Carl's.
+      ['25 5 20', '0 0 0', '25 0 25'], // Carl's during the story with REST, then Hanna's and Carl's at its end.
+      ['25 0 25', '25 0 25'], // Hanna's with the tokens from the referral and from Ada, before and after the dry run.
+    ].flat(),
+  );
   const statuses = output.split('\n').filter((line) => /^[a-z_]+$/.test(line));
   expect(statuses.join(' ')).toBe(
     'open awarded in_progress in_review completed ' +
       'open awarded in_progress in_review disputed disputed escalated decision_reached appealed completed',
   );
+});
+
+needs('curl').it("a reader whose command fails sees the server's error", async () => {
+  const [address = '', functions = ''] = blocks(TUTORIAL, 'sh');
+  const setup = `set -eo pipefail\n${address}\n${functions}\n`;
+  const byRest = await run(`${setup}JOB=$(rest POST /jobs wrong '{}' | field id)`);
+  expect([byRest.code, byRest.output]).toEqual([1, expect.stringContaining('"reason":"malformed"')]);
+  const byGraphql = await run(`${setup}JOB=$(graphql '' 'mutation { logOut { sessionId } }' | field data.logOut)`);
+  expect([byGraphql.code, byGraphql.output]).toEqual([1, expect.stringContaining('has no bearer token')]);
+  const fine = await run(`${setup}echo '{"data": {"id": "job_1"}, "errors": null}' | field data.id`);
+  expect(fine).toEqual({ code: 0, output: 'job_1\n' });
 });
 
 it('the tutorial can be repeated: each of its email addresses is new each time', () => {
@@ -55,7 +77,7 @@ it('the tutorial can be repeated: each of its email addresses is new each time',
   expect(addresses.filter((address) => !/\$ME/.test(address))).toEqual([]);
 });
 
-it('a reader whose server is elsewhere changes its address once', () => {
+it('a reader whose server is elsewhere changes its URL once', () => {
   const commands = blocks(TUTORIAL, 'sh').join('\n');
   expect(commands.split(WRITTEN_ADDRESS)).toHaveLength(2);
   expect(commands).toContain(`export BASE=${WRITTEN_ADDRESS} `);
@@ -122,7 +144,7 @@ it.each(PAGES)('%s names files and folders that exist, and npm scripts that pack
   expect(paths.filter((path) => ![file, ROOT].some((from) => existsSync(new URL(path, from))))).toEqual([]);
 });
 
-it('src/README.md names what the code has', () => {
+it('src/README.md only has names that are also in the code', () => {
   const code = ['src', 'test', 'schema/migrations'].flatMap((folder) =>
     readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.(?:ts|js|sql|json)$/.test(name) && !name.includes('node_modules'))

@@ -29,14 +29,14 @@ it(`no line has more than ${COLUMNS_MAX} columns`, () => {
   expect(long).toEqual([]);
 });
 
-it('no template of SQL holds one choice inside another', () => {
+it('no SQL template nests one conditional expression in another', () => {
   const found = files
     .filter(({ file }) => /^src\/.*\.ts$/.test(file))
     .flatMap(({ file, text }) => nestedChoices(text).map((line) => `${file}:${line}`));
   expect(found).toEqual([]);
 });
 
-it('finds such a choice', () => {
+it('finds a nested conditional expression', () => {
   const sql = (choice: string) => `sql<boolean>\`\${${choice}}\``;
   expect(nestedChoices(`const a = 1;\n${sql('one ? x : two ? y : z')};`)).toEqual([2]);
   expect(nestedChoices(`${sql('one ? x : y')}; const b = one ? x : two ? ${sql('y ? 1 : 2')} : z;`)).toEqual([]);

@@ -1,7 +1,7 @@
 /** A real HAProxy in front of test servers, with the configuration that operators run. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { until } from '../platform/security/until.js';
 
@@ -45,12 +45,21 @@ export async function startProxy(servers: readonly string[], env: Record<string,
   };
 }
 
-/** An address that nothing listens on. */
+/**
+ * An address that nothing listens on. The system gives its own ports, from 32768 on, to any connection and server, so
+ * one of those could be taken before it's used.
+ */
 export async function freeAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `127.0.0.1:${port}`;
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return `127.0.0.1:${port}`;
+  }
 }

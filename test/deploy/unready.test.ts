@@ -93,7 +93,7 @@ needs('haproxy').describe('behind HAProxy', () => {
     await proxy.stop();
   });
 
-  it('a call without a response in time ends with 504, but a stream that is silent as long continues', async () => {
+  it('a call that gets no response in time fails with 504, but a stream that’s silent as long continues', async () => {
     const proxy = await startProxy([host()], { ANSWER_WITHIN: '1s' });
     const streams = [hearAsEvents, hearOverWebSocket].map((hear) => hear(proxy.url, hanna, MY_EVENTS));
     await until(() => app.services.quotas.streams.inUse() === streams.length);

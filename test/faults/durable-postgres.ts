@@ -2,11 +2,10 @@
  * A Postgres that doesn't lose data, at its own address. A test can end it in every way, and start it again in the same
  * folder.
  */
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
+import { freeAddress } from '../deploy/proxy.js';
 import { initialiseOnce, DATABASE, SUPERUSER } from '../../src/platform/embedded/embedded.js';
 import { findPrograms } from '../../src/platform/embedded/programs.js';
 import { startPostgres } from '../../src/platform/embedded/server.js';
@@ -40,7 +39,7 @@ export async function durablePostgres(): Promise<DurablePostgres> {
   const programs = findPrograms(folder.path, cluster);
   await initialiseOnce(cluster, join(folder.path, 'unfinished-'), programs);
   letIn(cluster);
-  const port = await freePort();
+  const port = Number((await freeAddress()).split(':')[1]);
   const url = `postgres://${SUPERUSER}@127.0.0.1:${port}/${DATABASE}`;
   const settings = [
     `port=${port}`,
@@ -106,13 +105,4 @@ function letIn(cluster: string): void {
   const file = join(cluster, 'pg_hba.conf');
   const rules = readFileSync(file, 'utf8');
   writeFileSync(file, `host all all 127.0.0.1/32 trust\n${rules}`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -225,7 +225,7 @@ describe('a path from one list to a nested one', () => {
     await ask(people[who], '{ viewer { referralCode } }');
     if (who === 'bidder') await makeNewest(people.bidder);
     for (const [at, { name, chain, document }] of WAYS.entries()) {
-      // Each document is run by one reader who sees all bids, and by one who only sees their own.
+      // Each document is run by a reader who sees all bids, and by a reader who only sees their own.
       if (READERS.indexOf(who) % 2 !== at % 2) continue;
       const isOfAccounts = name.startsWith('users.');
       const isOfActions = name.startsWith('adminActions.');
@@ -369,7 +369,7 @@ describe.each(READERS)('the page of many jobs that the %s reads from a position'
   });
 });
 
-test('the awardee reads each job as far as they are a party to it, whatever else is in the list', async () => {
+test('the awardee reads each job according to their role in it, whatever else is in the list', async () => {
   const timeline = `timeline(first: 100, after: "${BEFORE_ALL['Job.timeline']}") { nodes { type } }`;
   const { nodes } = (await ask(people.awardee, `{ jobs(first: 40) { nodes { awardedBid { id } ${timeline} } } }`)).jobs;
   const typesOf = (isAwarded: boolean): string[][] =>
@@ -402,7 +402,7 @@ test.each([
   }
 });
 
-test("an entry of a list leads to no list without pages, except for a job's actions", () => {
+test("an entry of a list has no lists without pages, except a job's actions", () => {
   const steps = WAYS.flatMap(({ chain }) => chain).filter(({ field }) => isListType(getNullableType(field.type)));
   const names = steps.map(({ parent, field }) => `${parent.name}.${field.name}`);
   expect([...new Set(names)]).toEqual(expect.arrayContaining(['Job.availableActions', 'Bid.availableActions']));

@@ -73,7 +73,7 @@ const JOB = everythingOf(schema.getType('Job') as GraphQLObjectType, 3);
 const PARTS = 12;
 
 describe.each(PEOPLE)('for the %s', (who) => {
-  it(`any part of a page of jobs is that part of the whole, ${PARTS} times`, async () => {
+  it(`any part of a page of jobs equals that part of the whole page, ${PARTS} times`, async () => {
     const read = async (tree: Tree) => {
       const answer = await app.graphql(`{ jobs(first: 3) { nodes { ${written(tree)} } } }`, {
         token: people[who].token,
@@ -94,7 +94,7 @@ const unnumbered = (value: Json): Json =>
   JSON.parse(JSON.stringify(value, (key, inner) => (key === 'position' ? null : inner)));
 
 describe.each(Object.keys(JOB_TRANSITIONS) as JobTransitionKey[])('of the job that %s has moved', (key) => {
-  it('any part is that part of what is read afterward', async () => {
+  it('any part equals that part of what is read afterward', async () => {
     const [, by] = HAPPY_CALLS[key];
     const single = Object.keys(JOB).map((name) => ({ [name]: JOB[name] ?? null }));
     const several = Array.from({ length: 5 }, (_, part) => partOf(JOB, diceOf(part * 7_919 + key.length)));

@@ -68,7 +68,7 @@ describe('every string in the schema', () => {
     expect(TEXT_CHARACTERS[type]?.[field] !== undefined).toBe(!isShort);
   });
 
-  it("exists: nothing has a length that the schema doesn't have", () => {
+  it("exists: no maximum length is for a string that the schema doesn't have", () => {
     const listed = Object.entries(TEXT_CHARACTERS).flatMap(([type, lengths]) =>
       Object.keys(lengths).map((field) => `${type}.${field}`),
     );
@@ -133,7 +133,7 @@ describe('the lengths', () => {
     ['Review', 'review', 'approveJob', 'review'],
     ['Review', 'category', 'createJob', 'category'],
     ['Review', 'homeownerFirstName', 'signUpHomeowner', 'firstName'],
-  ])('of %s.%s is that of %s', (type, field, operation, input) => {
+  ])('of %s.%s is the same as of %s', (type, field, operation, input) => {
     expect(TEXT_CHARACTERS[type]?.[field]).toBe(lengthsIn(operation).get(input));
   });
 

@@ -58,7 +58,7 @@ async function ask(n: number): Promise<void> {
 
 const arrived = () => new Set(server.inbox.flatMap(({ to }) => to)).size;
 
-it('no email is lost with a sender or with Postgres', async () => {
+it('no email is lost if a sender or Postgres is killed', async () => {
   instances = [start(), start()];
   await Promise.all(instances.map((one) => one.url));
   let sql = database.open('mails');

@@ -1,4 +1,4 @@
-/** The pages for people over HTTP: who gets them, in which encoding, and how often they are sent. */
+/** The pages for people, over HTTP: their readers, their encodings, and how often they are sent. */
 import { get, type IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { parse, validate } from 'graphql';
@@ -117,6 +117,16 @@ it.each(['/', '/graphql', '/v1/docs', '/lifecycle', '/mailbox', '/reset-password
     expect(marked).toEqual(['/', '/reset-password'].includes(path) ? [] : [path]);
   },
 );
+
+it('a caller who guesses a path learns where all paths are listed', async () => {
+  for (const path of ['/v1/login', '/login']) {
+    const { status, body } = await app.rest('POST', path, { body: {} });
+    expect([status, body.error]).toEqual([404, `There is nothing at ${path}. GET /v1 lists every path.`]);
+  }
+  const { body } = await app.rest('GET', '/v1');
+  expect(body.paths['/v1/auth/login']).toEqual(['POST']);
+  expect(Object.values(body.paths).flat()).toHaveLength(ROUTES.length);
+});
 
 describe('/', () => {
   it('is an index for programs, and for browsers a page whose links and first request work', async () => {

@@ -35,7 +35,7 @@ const DRAFT = {
   desired_completion_date: '2026-03-20',
 };
 
-describe('Every address responds as documented', () => {
+describe('Every URL responds as documented', () => {
   it('for people and their tokens', async () => {
     const { token } = hanna;
     const me = await ok(hanna, 'GET', '/me');

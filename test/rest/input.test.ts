@@ -70,7 +70,7 @@ it('a job may be sent back whole, with the id of its address and no other', asyn
   expect(byRest(await put({ ...job, id: 'job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe' }))).toEqual(invalid('id'));
 });
 
-it('a contradicting name is refused together with every other bad field', async () => {
+it('a contradicting name and every other bad field are refused together', async () => {
   const refused = await create({
     title: ' ',
     description: 'B',

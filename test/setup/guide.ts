@@ -16,3 +16,15 @@ export function filesIn(text: string): ReadonlyMap<string, string> {
   const blocks = text.matchAll(/^```tsx?\n\/\/ (\S+\.tsx?)\n([^]*?)^```$/gm);
   return new Map([...blocks].map(([, name = '', code = '']) => [name, code]));
 }
+
+/** GitHub's anchors for headings: lowercase, without punctuation, with hyphens instead of spaces. */
+export function anchorsOf(text: string): string[] {
+  const prose = text.replaceAll(/^```[^]*?^```$/gm, '');
+  return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(/\s/g, '-'),
+  );
+}

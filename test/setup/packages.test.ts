@@ -19,7 +19,7 @@ function given(name: string): string {
   return project;
 }
 
-it('are installed once by two runs that begin at once, and kept for a third', async () => {
+it('are installed once by two runs that start at the same time, and kept for a third', async () => {
   const installed = join(folder, 'installed');
   const project = given('one');
   const found = await Promise.all([1, 2].map(() => packagesOf(project, installed)));
@@ -31,7 +31,7 @@ it('are installed once by two runs that begin at once, and kept for a third', as
   expect([await packagesOf(project, installed), statSync(place).ino]).toEqual([place, ino]);
 });
 
-it('leave nothing behind where they cannot be installed', async () => {
+it('leave nothing behind if they can’t be installed', async () => {
   const installed = join(folder, 'of-none');
   const project = given('two');
   const dependencies = { nowhere: 'file:nowhere' };

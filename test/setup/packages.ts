@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** Git, the linters, and `npm ci` know that this folder contains no source code. */
+/** Git, the linters, and `npm ci` know that this folder doesn't contain source code. */
 const INSTALLED = fileURLToPath(new URL('../../node_modules/.cache/packages-of-tests/', import.meta.url));
 const FILES = ['package.json', 'package-lock.json'] as const;
 

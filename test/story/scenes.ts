@@ -77,7 +77,8 @@ async function insertSelect(
 }
 
 /**
- * A literal, because the tests' driver doesn't support arrays. Identifiers need no quotes in it, but empty strings do.
+ * A literal, because the tests' driver doesn't support arrays. Identifiers don't need quotes in it, but empty strings
+ * do.
  */
 function list(values: string[]): string {
   return `{${values.map((value) => `"${value}"`).join(',')}}`;

@@ -1,7 +1,4 @@
-/**
- * Creates the demo's sample data through REST, as its people would. Values such as prices rotate, so the data is the
- * same each time.
- */
+/** Creates the sample data through REST. Values such as prices rotate, so the data is the same each time. */
 import { isIn, JOB_STATES } from '../../market/rules/states.js';
 import {
   ADMIN,
@@ -82,10 +79,7 @@ export async function play(url: string, onStep: (what: string) => void): Promise
     return { id, owner, price, town: `${address.city}, ${address.state}`, category: work.category };
   }
 
-  /**
-   * Opens a job with bids. The bids come from the town's contractors with the job's trade. If the town has no such
-   * contractors, all of its contractors bid.
-   */
+  /** The town's contractors with the job's trade bid on it. Otherwise, all of the town's contractors bid. */
   async function openJob() {
     const { id, owner, price, town, category } = await draft();
     await call('POST', `/v1/jobs/${id}/publish`, {}, owner);

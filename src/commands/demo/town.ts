@@ -128,9 +128,8 @@ const CANCEL: DemoCall = ['owner', 'cancel', { reason: 'We’re selling the hous
 const ESCALATED = [CHECK_IN, SUBMIT, DISPUTE, ESCALATE];
 
 /**
- * The steps that take a job to each state. For states before publication, the steps start with a draft. For states
- * before the award, the steps start with an open job with bids. For all other states, the steps start with an awarded
- * job.
+ * The steps that bring a job to each state. Steps to states before publication start with a draft. Steps to states
+ * before the award start with an open job with bids. All others start with an awarded job.
  */
 export const WAYS: Readonly<Record<JobState, readonly DemoCall[]>> = {
   draft: [],
@@ -168,8 +167,8 @@ const ACCEPT: DemoCall = ['contractor', 'accept-decision', {}];
 const RATE_LATER: DemoCall = ['owner', 'review', { rating: 4, review: 'Still no leaks after the first storm.' }];
 
 /**
- * Other ways in which jobs end: an admin's final ruling, a decision that the contractor accepts, a rating given later,
- * and work that was sent back first.
+ * Four other endings: an admin's final ruling, a decision that the contractor accepts, a rating given later, and work
+ * that was sent back first.
  */
 export const OTHER_ENDS: readonly (readonly DemoCall[])[] = [
   [...WAYS.appealed, RULE],

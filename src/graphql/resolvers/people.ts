@@ -71,7 +71,7 @@ export class ContractorResolver {
     @Ctx() { loaders }: Context,
   ) {
     const page = await loaders.reviewsOf(id, nestedPage(pageArgs, REVIEWS_NEWEST_FIRST));
-    if (!page) throw new Error('A contractor who was asked for has no list of reviews.');
+    if (!page) throw new Error('The list of a contractor’s reviews is missing.');
     return new Connection(page);
   }
 

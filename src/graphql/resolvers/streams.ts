@@ -11,7 +11,7 @@ const AFTER = {
     'The position of the last event you saw. The events since then are sent first. By default, the stream starts now.',
 };
 
-/** Subscriptions. The methods only declare the arguments, and each event becomes the field's value. */
+/** Subscriptions. The methods only declare the arguments. Each event becomes the field's value. */
 @Resolver()
 export class StreamResolver {
   @Subscription(() => JobEvent, { description: streamJobEvents.description, subscribe: streamOf(streamJobEvents) })
@@ -42,7 +42,7 @@ function streamOf<Input>(operation: Operation<Input, EventsToCome>) {
   return async ({ args, context }: SubscribeRequest): Promise<AsyncIterable<unknown>> => {
     const { caller, opening } = context as Context;
     const { open } = await perform(operation, args, caller);
-    if (!opening) throw new Error('A subscription was executed where no stream is opened.');
+    if (!opening) throw new Error('A subscription ran outside of a stream.');
     return opening.begin(() => open(caller.pool));
   };
 }

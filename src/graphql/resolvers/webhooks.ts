@@ -64,7 +64,7 @@ export class WebhookResolver {
     @Ctx() { loaders }: Context,
   ) {
     const page = await loaders.deliveriesTo(id, status ?? null, nestedPage(pageArgs, DELIVERIES_NEWEST_FIRST));
-    if (!page) throw new Error('A webhook endpoint that was asked for has no list of deliveries.');
+    if (!page) throw new Error('The list of a webhook endpoint’s deliveries is missing.');
     return new Connection(page);
   }
 

@@ -61,7 +61,6 @@ export interface Edge<Node> {
   node: Node;
 }
 
-/** A page as a connection. */
 export class Connection<Node> {
   #total: Promise<Total> | undefined;
 
@@ -96,10 +95,7 @@ export class Connection<Node> {
   }
 }
 
-/**
- * The page info is a class. With accessors in an object literal, every page would get its own hidden class, which stays
- * in memory until the next major garbage collection.
- */
+/** An object literal with accessors would give every page its own hidden class until the next major collection. */
 class PageInfoOf<Node> implements PageInfo {
   constructor(
     private readonly page: Page<Node>,

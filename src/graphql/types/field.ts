@@ -6,30 +6,21 @@ import { descriptionOf, entityOf, type Entity } from '../../platform/fields/enti
 import { enumNamed } from '../enums.js';
 import { GraphQLScalarType } from 'graphql';
 
-/**
- * The options of a plain field. The field's value comes from the row. If the viewer may not read the value, the row has
- * null.
- */
+/** A plain field's value comes from the row. If the viewer can't read the value, the row has null. */
 export function fieldOptions(description: string, nullable?: 'nullable') {
   return { description, simple: true, nullable: nullable === 'nullable' };
 }
 
 type ObjectClass = abstract new () => object;
 
-/**
- * The class of each entity, keyed by the entity's schema. Other entities' fields use it if they contain that entity.
- */
+/** The class of each entity, by the entity's schema. A field that contains an entity uses the entity's class. */
 const classes = new Map<ZodObject, ObjectClass>();
 
-/** Returns the entities that have a type in the schema. */
 export function entitiesShown(): Entity[] {
   return [...classes.keys()].map(entityOf);
 }
 
-/**
- * Gives a class all fields of an entity, except fields for which a resolver has a different type. Fields that exist
- * only in GraphQL are written in the class itself.
- */
+/** Skips fields for which a resolver has another type. Fields that exist only in GraphQL are in the class itself. */
 export function FieldsOf({ fields, schema }: Entity, except: readonly string[] = []): (type: ObjectClass) => void {
   return (type) => {
     classes.set(schema, type);
@@ -44,7 +35,6 @@ export function FieldsOf({ fields, schema }: Entity, except: readonly string[] =
   };
 }
 
-/** Declares an entity's object type. */
 export function objectType(entity: Entity, { except = [], ...options }: TypeOptions = {}) {
   @ObjectType(entity.name, { description: entity.description, ...options })
   @FieldsOf(entity, except)
@@ -54,7 +44,6 @@ export function objectType(entity: Entity, { except = [], ...options }: TypeOpti
 }
 
 interface TypeOptions {
-  /** The names of fields that a resolver adds with a different type. */
   readonly except?: readonly string[];
   readonly implements?: ObjectClass;
 }
@@ -63,7 +52,6 @@ function classOf(schema: ZodObject): ObjectClass {
   return assertExists(classes.get(schema), entityOf(schema).name);
 }
 
-/** Returns the GraphQL type of a value, an entity, or an input. */
 export function typeOf(kind: ShapeKind, classOfObject: (schema: ZodObject) => ObjectClass): object {
   switch (kind.is) {
     case 'identifier':
@@ -106,10 +94,7 @@ export const DateTimeScalar = new GraphQLScalarType({
   parseValue: (value) => value,
 });
 
-/**
- * The scalar for dates. The internal value is a string. The operation's own schema checks that it's a date, just as for
- * REST.
- */
+/** The internal value is a string. The operation's own schema checks that it's a date, just as for REST. */
 export const DateScalar = new GraphQLScalarType({
   name: 'Date',
   description: 'A calendar date without a time zone: `2026-05-04`. In input, an empty string counts as null.',
@@ -117,10 +102,7 @@ export const DateScalar = new GraphQLScalarType({
   parseValue: (value) => value,
 });
 
-/**
- * The scalar for event data, which differs by event type. Fields that the viewer may not read have already been
- * removed.
- */
+/** The data differs by event type. Fields that the viewer can't read have already been removed. */
 export const JsonScalar = new GraphQLScalarType({
   name: 'JSON',
   description: 'A JSON object. Its fields depend on the object that contains it.',
@@ -128,18 +110,15 @@ export const JsonScalar = new GraphQLScalarType({
 });
 
 /**
- * A class for an input type. Input types are created from the operations' schemas, so REST and GraphQL accept the same
- * input. GraphQL checks only names, types, and required fields. The operation checks the values.
+ * An input class is created from an operation's schema, so REST and GraphQL accept the same input. GraphQL checks only
+ * names, types, and required fields. The operation checks the values.
  */
 interface InputClass {
   new (): object;
   readonly description: string;
 }
 
-/**
- * Creates an operation's input type, without parameters that are separate arguments, such as an identifier or a
- * version.
- */
+/** Leaves out parameters that are separate arguments, such as an identifier or a version. */
 export function inputOf(name: string, schema: z.core.$ZodType, description: string): InputClass {
   const kind = kindOf(schema);
   if (kind.is !== 'object') throw new Error(`${name} is not made from an object.`);

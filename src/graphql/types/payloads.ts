@@ -1,7 +1,7 @@
 /**
- * The payloads of mutations. Each mutation has its own type, so fields can be added to one without changing the others.
- * A payload has the changed objects and, for a signed-in caller, the `viewer`. Fields that return objects are nullable.
- * If such an object can't be read, the mutation has still succeeded, and the rest of its result must not be lost.
+ * Each mutation has its own payload, so fields can be added to one payload without changing the others. Fields that
+ * return objects are nullable. If an object can't be read, the mutation has still succeeded, and the rest of its result
+ * must not be lost.
  */
 import { Ctx, Field, ID, Int, ObjectType } from 'type-graphql';
 import { readMe } from '../../market/operations/accounts/me.js';
@@ -47,8 +47,8 @@ function payloadWithoutViewer(mutation: string, fields: PayloadFields) {
 }
 
 /**
- * Creates the payload of a mutation that starts a session. Such a payload doesn't have a `viewer`, because the request
- * started without the session and has no role. The client's next request can read the viewer with the new token.
+ * A mutation that starts a session has no `viewer`, because its request has no role yet. The client's next request can
+ * read the viewer with the new token.
  */
 function sessionPayload(mutation: string) {
   @ObjectType(nameOf(mutation), { ...describe(mutation), implements: Session })
@@ -75,7 +75,6 @@ function value(type: object, description: string) {
   return [type, fieldOptions(description)] as const;
 }
 
-/** Declares a field for an object that the mutation has changed. */
 function changed(type: object, description: string) {
   return [type, fieldOptions(description, 'nullable')] as const;
 }

@@ -1,7 +1,4 @@
-/**
- * Generates an email's text from its row. No text is stored, so it's generated when the email is sent and again when
- * it's shown.
- */
+/** Generates an email's text from its row when it's sent and when it's shown, because no text is stored. */
 import { MAILS, type LinkPage, type MailKind } from '../rules/people/mail-kinds.js';
 import type { LinkTokens } from '../../platform/security/link-tokens.js';
 import type { Mail } from '../store/accounts/mails.js';
@@ -29,9 +26,12 @@ const TEXTS: Readonly<Record<MailKind, MailText>> = {
   email_undo_denied: EMAIL_UNDO_DENIED,
 };
 
-/** Where the links in emails lead: to this server's pages, or to your own app's pages, whose URLs contain `{token}`. */
+/**
+ * The URLs in the links in emails. A link opens a page of this server, or a page of your own app, whose URL contains
+ * `{token}`.
+ */
 export interface LinkAddresses {
-  /** The URL at which people reach this server. Set when the server starts listening. */
+  /** The URL at which people reach this server. The server sets it when it starts listening. */
   origin: string;
   readonly pages: Partial<Readonly<Record<LinkPage, string | undefined>>>;
 }
@@ -43,8 +43,8 @@ export interface ComposedMail {
 }
 
 /**
- * Returns `nobody` if no account has the address or the link has expired. Returns `no token` if this server has a
- * different JWT_SECRET.
+ * Returns `nobody` if no account has the address or the link has expired. Returns `no token` if the email's token was
+ * created with a different JWT_SECRET.
  */
 export function compose(
   mail: Mail,

@@ -1,12 +1,10 @@
-/** The metrics of emails. */
 import type { Metrics } from '../../platform/telemetry/metrics.js';
 import { MAIL_BUDGETS, type MailBudget } from '../rules/rate-limits.js';
 import type { MailOutcome } from '../rules/people/mail-kinds.js';
 
 export interface MailMetrics {
-  /** Records the end of an attempt to send an email. An email that `failed` will be tried again. */
+  /** An email with the outcome `failed` is tried again. */
   recordOutcome(outcome: MailOutcome | 'failed', seconds: number): void;
-  /** Records that a rate limit dropped an email. */
   recordDropped(limit: MailBudget): void;
 }
 

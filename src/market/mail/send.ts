@@ -14,8 +14,8 @@ export interface SendFailure {
   readonly command: string | undefined;
   readonly responseCode: number | undefined;
   /**
-   * Set if the failure is final: `refused` if the server rejected the address, `given_up` if the server rejected the
-   * email itself. Undefined if the email will be sent again.
+   * `refused` if the address was rejected, and `given_up` if the email itself was. Undefined if the email can be sent
+   * again.
    */
   readonly end: 'refused' | 'given_up' | undefined;
 }
@@ -29,7 +29,7 @@ export interface MailServer {
 
 export interface Sender {
   readonly send: SendMail;
-  /** Connects to the mail server and logs in without sending anything. Returns the failure, if any. */
+  /** Connects and logs in without sending anything. Returns the failure, if any. */
   check(): Promise<SendFailure | undefined>;
 }
 
@@ -98,5 +98,5 @@ function endAfter({ command, permanent, response = '' }: Partial<NodemailerError
   return command === 'RCPT TO' && !/\b5\.7\.\d/.test(response) ? 'refused' : undefined;
 }
 
-/** Used if there is no mail server. The page at `/mailbox` then shows the emails. */
+/** This sender is used if there is no mail server. The page at `/mailbox` then shows the emails. */
 export const keepForMailbox: Sender = { send: async () => 'sent', check: async () => undefined };

@@ -1,4 +1,4 @@
-/** Email tasks. Each generates an email from its row, sends it, and records the outcome. */
+/** Email tasks. Each task generates an email from its row, sends it, and records the outcome. */
 import type { Logger } from 'pino';
 import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
 import type { MailId } from '../rules/ids.js';

@@ -1,10 +1,10 @@
 import { MAILS, type LinkKind } from '../rules/people/mail-kinds.js';
 
-/** The text of one kind of email. The link comes between `before` and `after`. */
+/** The link comes between `before` and `after`. */
 export interface MailText {
   readonly subject: string;
   readonly before: readonly string[];
-  /** The text of the link. Undefined for an email without a link. */
+  /** Undefined for an email without a link. */
   readonly action?: string;
   readonly after: readonly string[];
 }

@@ -36,7 +36,7 @@ export const readNode = operation({
     if (isId('transfer', id)) return readTransfer.run(call, { id });
     if (isId('hold', id)) return findHold(db, viewer, id);
     if (isId('adminAction', id)) {
-      if (viewer.role !== 'admin') throw refuse('FORBIDDEN', { message: 'Only admins can see the actions of admins.' });
+      if (viewer.role !== 'admin') throw refuse('FORBIDDEN', { message: 'Only admins can see admin actions.' });
       return readAdminAction.run(Object.assign({}, call, { viewer }), { id });
     }
     if (isId('event', id)) return findEvent(db, viewer, id);
@@ -57,5 +57,5 @@ export const readNode = operation({
   },
 });
 
-/** The kinds of identifiers that belong to a person: the account and each profile have their own. */
+/** A person has several identifiers: the account and each profile have their own. */
 const PERSON_ID_KINDS = ['user', 'homeowner', 'contractor'] as const;

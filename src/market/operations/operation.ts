@@ -1,4 +1,4 @@
-/** Declares the market's operations. Each one's type depends on who may perform it. */
+/** Declares the market's operations. An operation's type depends on who may perform it. */
 import type { Caller as FrameCaller } from '../../platform/call/caller.js';
 import type * as platform from '../../platform/call/operation.js';
 import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';
@@ -32,7 +32,6 @@ export interface Operation<
   readonly budget: 'read' | 'write' | 'logInPerAddress' | 'signUp' | 'own';
 }
 
-/** Declares an operation and infers its types from its parts. */
 export function operation<Input, Output, const A extends Allowed, Preparation = void>(
   parts: Operation<Input, Output, A, Preparation>,
 ): Operation<Input, Output, A, Preparation> {

@@ -19,25 +19,21 @@ import type { KeyUses } from './sessions/key-uses.js';
 import type { DatabaseWatch } from '../../platform/db/database-watch.js';
 
 export interface Services extends FrameServices<Viewer> {
-  /** A separate connection for checking whether the database is reachable, even if all other connections are busy. */
+  /** A separate connection, so the database can be checked even if all other connections are busy. */
   readonly probe: Database;
   readonly databaseWatch: DatabaseWatch;
-  /** The live feed of events. */
   readonly live: Live<EventWithParties, Viewer>;
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens<Bearer>;
   readonly refreshTokens: RefreshTokens<(typeof ID_PREFIXES)['refreshToken']>;
   readonly keyUses: KeyUses;
-  /** Returns the rate limit with this name, as configured. */
   budget(this: void, name: BudgetName): RateBudget;
-  /** Encrypts secrets that the server must be able to read again. */
+  /** Encrypts the secrets that the server must be able to read again. */
   readonly encryptor: Encryptor;
   /** True if only people with a confirmed email may publish and bid. */
   readonly requireVerifiedEmail: boolean;
-  /** The settings for sending email. */
   readonly mail: MailSettings;
   readonly mailMetrics: MailMetrics;
   readonly webhookMetrics: WebhookMetrics;
-  /** The rules for the addresses to which webhooks may be sent. */
   readonly webhookAddresses: AddressRules;
 }

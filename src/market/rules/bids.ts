@@ -1,4 +1,4 @@
-/** The life of a bid, as data: what people do with a bid, and what happens to a bid because of its job. */
+/** The lifecycle of a bid, as data: what people can do with a bid, and what happens to it because of its job. */
 import type { BidEffect } from './jobs/effects.js';
 import type { Action } from './lifecycle.js';
 import { BID_REVISIONS_MAX } from './market-limits.js';
@@ -6,7 +6,6 @@ import { COUNTED_BID_STATES, LIVE_BID_STATES, type BidState } from './states.js'
 
 interface ActionOnBid<Event extends string = string> extends Action<Event> {
   readonly from: readonly BidState[];
-  /** The effects in addition to the state change. */
   readonly effects: readonly BidEffect[];
 }
 
@@ -22,7 +21,7 @@ export interface BidAction<Event extends string = string> extends ActionOnBid<Ev
 
 /**
  * A bid can skip steps but never repeat them: a shortlisted bid can't be marked as viewed again. An accepted bid can't
- * be withdrawn or rejected, and its stake stays held until the job ends.
+ * be withdrawn or rejected.
  */
 export const BID_TRANSITIONS = {
   view: {
@@ -101,7 +100,7 @@ interface BidConsequence {
   readonly effects: readonly BidEffect[];
 }
 
-/** What happens to bids because of a change to their job. An accepted bid's stake is held until the job ends. */
+/** `accept` doesn't release the hold, because an accepted bid's stake is held until the job ends. */
 export const BID_CONSEQUENCES = {
   accept: { from: LIVE_BID_STATES, to: 'accepted', event: 'bid.accepted', when: 'the bid is awarded', effects: [] },
   passOver: {
@@ -154,11 +153,11 @@ export function isLive(state: BidState): boolean {
   return LIVE_BID_STATES.some((liveState) => liveState === state);
 }
 
-/** The changes to a job's bid counts. */
+/** How much a job's bid counts change. */
 interface BidCounts {
-  /** The number of bids that the homeowner hasn't decided on yet. */
+  /** The change in the number of bids that the homeowner hasn't decided on yet. */
   readonly liveBids: number;
-  /** The number of bids that aren't withdrawn. */
+  /** The change in the number of bids that aren't withdrawn. */
   readonly countedBids: number;
 }
 

@@ -1,4 +1,4 @@
-/** Every refusal that the service can return, with its HTTP status and a message for people. */
+/** Every refusal that the service can return, with its HTTP status and its default message. */
 import {
   PLATFORM_REFUSALS,
   Refusal,
@@ -44,13 +44,13 @@ export const REFUSALS = {
   STALE_VERSION: [412, 'The job has changed since you read it. Read it again, then retry.'],
   PERSISTED_QUERY_NOT_FOUND: PLATFORM_REFUSALS.PERSISTED_QUERY_NOT_FOUND,
   OVERLOADED: PLATFORM_REFUSALS.OVERLOADED,
-  NOT_CONFIGURED: [501, 'This server isn’t set up for this.'],
+  NOT_CONFIGURED: [501, 'This operation isn’t set up on this server.'],
   INTERNAL: PLATFORM_REFUSALS.INTERNAL,
 } as const satisfies Record<string, RefusalRow>;
 
 export type ErrorCode = keyof typeof REFUSALS;
 
-/** The codes with status 401. Every 401 also has a reason. */
+/** Every 401 also has a reason. */
 export type UnauthorizedCode = {
   [Code in ErrorCode]: (typeof REFUSALS)[Code][0] extends 401 ? Code : never;
 }[ErrorCode];
@@ -58,18 +58,15 @@ export type RefusalCode = Exclude<ErrorCode, UnauthorizedCode>;
 
 export const ERROR_CODES = Object.keys(REFUSALS) as ErrorCode[];
 
-/** All codes that REST can return. Codes that occur only at `/graphql` aren't included. */
+/** Leaves out codes that occur only at `/graphql`. */
 export const REST_ERROR_CODES = ERROR_CODES.filter((code): boolean => code !== 'PERSISTED_QUERY_NOT_FOUND');
 
-/** Creates a refusal. Throwing it, as in `throw refuse('UNKNOWN_BID')`, automatically rolls back the transaction. */
+/** Throwing the refusal, as in `throw refuse('UNKNOWN_BID')`, rolls back the transaction. */
 export function refuse(code: RefusalCode, facts?: RefusalOptions): Refusal {
   return new Refusal(code, REFUSALS[code], facts);
 }
 
-/**
- * Creates a 401 with a reason. The reason tells the client whether to refresh, to log in again, or to correct its
- * header.
- */
+/** The reason tells the client whether to refresh, to log in again, or to correct the header. */
 export function unauthorized<Code extends UnauthorizedCode>(
   code: Code,
   reason: keyof (typeof UNAUTHORIZED_MESSAGES)[Code] & UnauthorizedReason,
@@ -79,13 +76,14 @@ export function unauthorized<Code extends UnauthorizedCode>(
   return new Refusal(code, REFUSALS[code], { message, details: { reason, ...details } });
 }
 
-/** The reasons for a 401. Programs read them in `reason`. */
 export const UNAUTHORIZED_REASONS = {
   missing: 'No token was sent.',
   malformed: 'The value doesn’t look like a token.',
   invalid: 'The token is unknown, was altered, or comes from another service.',
   expired: 'The token is genuine but has expired.',
-  session_ended: 'The session or API key has ended, for example because of a logout, a new password, or a suspension.',
+  session_ended:
+    'The session has ended or the API key was revoked, for example because of a logout, a new password, or a ' +
+    'suspension.',
   superseded: 'The refresh token and its successor were already used. Use the session’s newest refresh token.',
   reused: 'The refresh token was first used more than 60 seconds ago, so we ended the session.',
   wrong_credentials: 'The email address or password is wrong.',
@@ -94,7 +92,6 @@ export const UNAUTHORIZED_REASONS = {
 
 export type UnauthorizedReason = keyof typeof UNAUTHORIZED_REASONS;
 
-/** The reasons of each 401 code, with a message for people. */
 export const UNAUTHORIZED_MESSAGES = {
   UNAUTHENTICATED: UNAUTHENTICATED_MESSAGES,
   INVALID_CREDENTIALS: {
@@ -107,14 +104,13 @@ export const UNAUTHORIZED_MESSAGES = {
     expired: 'The refresh token has expired. Log in again.',
     session_ended: 'The session has ended. Log in again.',
     superseded: 'This refresh token was replaced by a newer one that was already used. Use the newest one.',
-    reused: 'This refresh token was already used, so we ended the session for your safety. Log in again.',
+    reused: 'This refresh token was already used, so we ended the session to protect your account. Log in again.',
   },
 } as const satisfies Record<UnauthorizedCode, { readonly [Reason in UnauthorizedReason]?: string }>;
 
-/** The reasons of codes with a status other than 401. Programs read them in `reason`. */
 const OTHER_REASONS = {
   INVALID_LINK: {
-    unknown: 'The link isn’t valid or is incomplete.',
+    unknown: 'The link is invalid or incomplete.',
     used: 'The link was already used. Each link works only once.',
     expired: 'The link has expired.',
   },
@@ -126,7 +122,7 @@ const OTHER_REASONS = {
 
 export type LinkProblem = keyof (typeof OTHER_REASONS)['INVALID_LINK'];
 
-/** Returns a code's reasons, with the meaning of each. Most codes don't have reasons. */
+/** Empty for most codes, because only a few have reasons. */
 export function reasonsOf(code: ErrorCode): Readonly<Record<string, string>> {
   const messages: Partial<Record<ErrorCode, object>> = UNAUTHORIZED_MESSAGES;
   const others: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = OTHER_REASONS;

@@ -1,11 +1,7 @@
-/**
- * The event types: one for each thing that can happen to a job or a bid. The types come from the tables of job actions
- * and bid transitions.
- */
+/** The event types, which come from the tables of job actions and bid transitions. */
 import { BID_ACTIONS, BID_CONSEQUENCES, BID_RESTORATION, BID_TRANSITIONS } from './bids.js';
 import { JOB_ACTIONS, JOB_CREATION } from './lifecycle.js';
 
-/** All event types, in the order of the tables. */
 export const EVENT_TYPES = [
   ...new Set([
     JOB_CREATION.event,
@@ -17,7 +13,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** The meaning of each event type, as a sentence from the table row that causes the event. */
+/** Each description comes from the table row of the action or transition that writes the event. */
 export const EVENT_DESCRIPTIONS = Object.fromEntries([
   [JOB_CREATION.event, 'The homeowner created a draft.'],
   [BID_CONSEQUENCES.accept.event, 'The homeowner awarded the job to the bid.'],
@@ -35,7 +31,7 @@ export const EVENT_DESCRIPTIONS = Object.fromEntries([
   ...Object.values(BID_ACTIONS).map(({ event, description }) => [event, description]),
   [
     BID_TRANSITIONS.reject.event,
-    'The homeowner rejected the bid, awarded another bid, or took the award back, or the job ended.',
+    'The homeowner rejected the bid, awarded another one, or took the award back, or the job ended.',
   ],
   [BID_TRANSITIONS.withdraw.event, 'The contractor withdrew the bid or declined the award.'],
   [BID_RESTORATION.event, 'The award fell through, so the bid has the status that it had before.'],

@@ -1,4 +1,4 @@
-/** Identifiers in the fields of entities and inputs. */
+/** The fields in entities and inputs that contain identifiers. */
 import * as ids from '../../platform/ids.js';
 import { prefixedId, prefixedIdInPath } from '../../platform/fields/values.js';
 import { ID_PREFIXES, type Id, type IdKind } from './ids.js';
@@ -11,7 +11,7 @@ export function idInPath<K extends IdKind>(kind: K) {
   return prefixedIdInPath(ID_PREFIXES[kind], kind);
 }
 
-/** The field for an entity's own identifier, which is always the entity's first field. */
+/** An entity's own identifier is always its first field. */
 export function identifier<K extends IdKind>(kind: K) {
   return { type: idOf(kind), description: `The ID, which starts with \`${ID_PREFIXES[kind]}_\`.` };
 }

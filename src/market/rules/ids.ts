@@ -1,4 +1,4 @@
-/** The prefixes of identifiers. The type system and checks at run time both keep the kinds apart. */
+/** The prefixes of identifiers. The type system and checks at run time both keep the kinds of identifiers apart. */
 import * as ids from '../../platform/ids.js';
 
 export const ID_PREFIXES = {
@@ -47,14 +47,14 @@ export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: B
 }
 
 /**
- * Derives the identifier of a related object, such as a viewer for a user. No two objects of a kind share an
- * identifier.
+ * Derives a related object's identifier, such as a viewer's ID from a user's ID. Two objects of a kind never get the
+ * same identifier.
  */
 export function siblingOf<K extends IdKind>(kind: K, id: Id<IdKind>): Id<K> {
   return `${ID_PREFIXES[kind]}_${id.slice(id.indexOf('_') + 1)}`;
 }
 
-/** Returns the lowest identifier of this kind that can be created from this time on. */
+/** Returns the lowest identifier of this kind that can be created at or after this time. */
 export function lowestIdSince<K extends IdKind>(kind: K, time: number): Id<K> {
   return idFrom(kind, time, Buffer.alloc(ids.ID_RANDOM_BYTES));
 }
@@ -65,7 +65,7 @@ export function isId<K extends IdKind>(kind: K, value: unknown): value is Id<K> 
 
 const KIND_OF_PREFIX = new Map(Object.entries(ID_PREFIXES).map(([kind, prefix]) => [prefix as string, kind as IdKind]));
 
-/** Returns the kind of object that an identifier names. Undefined if the text isn't an identifier. */
+/** Undefined if the text isn't an identifier. */
 export function kindOfId(value: string): IdKind | undefined {
   const kind = KIND_OF_PREFIX.get(value.slice(0, 3));
   return kind && isId(kind, value) ? kind : undefined;

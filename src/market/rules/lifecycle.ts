@@ -1,30 +1,25 @@
 /**
- * The life of a job, as data: each operation on a job, the states it starts from, the state it leads to, and who may
- * perform it. `availableActions`, the documents, and the tests' journeys are all generated from this file, `states.ts`,
- * and, for bids, `bids.ts`. `test/market/rules/lifecycle-rows.test.ts` checks the rows against each other, and
- * `test/contracts/actions.test.ts` checks them against the routes' paths.
+ * The lifecycle of a job, as data. `availableActions`, the documents, and the tests that move jobs through all states
+ * are generated from this file, `states.ts`, and `bids.ts`. `test/market/rules/lifecycle-rows.test.ts` checks that the
+ * rows fit together, and `test/contracts/actions.test.ts` checks that they match the routes' paths.
  */
 import type { Effect, TransitionEffect } from './jobs/effects.js';
 import type { RefusalCode } from './errors.js';
 import { CHANGE_REQUESTS_MAX, REOPENINGS_MAX, REVIEW_DAYS_MAX } from './market-limits.js';
 import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
 
-/** Who an operation is for. `parties.ts` defines each of these words. */
+/** `ALLOWED_ACTORS` in `parties.ts` defines who each of these actors is. */
 export type AllowedActor = 'owner' | 'awardee' | 'parties' | 'bidder' | 'contractor' | 'admin';
 
-/** The common properties of operations on jobs and on bids. */
 export interface Action<Event extends string = string> {
   /** The action's spelling in `availableActions` and in the GraphQL enum. */
   readonly action: string;
   /** The operation's name, which is also the name of its GraphQL mutation. */
   readonly operation: string;
-  /**
-   * The last part of the REST path, after the path of the job or the bid. Empty if the path is the job's or bid's own.
-   */
+  /** The last part of the REST path, after the job's or bid's path. Empty if it's the job's or bid's own path. */
   readonly path: string;
   readonly method?: 'PUT' | 'DELETE'; // The HTTP method. Defaults to POST.
   readonly actor: AllowedActor;
-  /** The type of the event that records the operation. */
   readonly event: Event;
   /** The participle that completes the sentence “Only an open job can be …”. */
   readonly participle: string;
@@ -43,17 +38,18 @@ interface ActionOnJob<Event extends string = string> extends Action<Event> {
   readonly effects: readonly Effect[];
 }
 
-/** An operation that leads to a state. */
 export interface JobTransition<Event extends string = string> extends ActionOnJob<Event> {
   readonly to: JobState;
   readonly effects: readonly TransitionEffect[];
-  /** Set if a call may also leave the job in its state. Such a call is recorded as this other event. */
+  /**
+   * If this is set, a call may also keep the job in its state. Such a call is recorded as this event instead of the
+   * row's own event.
+   */
   readonly mayKeepState?: { readonly event: Event; readonly until: string };
-  /** The states in which the operation has already been done. In these states, a call succeeds and changes nothing. */
+  /** In these states, a call succeeds and changes nothing. */
   readonly alreadyDoneIn?: readonly JobState[];
 }
 
-/** An operation that keeps the job's state or deletes the job. */
 export interface OtherJobAction extends ActionOnJob {
   readonly to: 'stays' | 'gone';
 }
@@ -306,7 +302,7 @@ export const OTHER_JOB_ACTIONS = {
     codeInOtherStates: 'FIELD_NOT_EDITABLE',
     description:
       'The homeowner edits the fields that the job’s status allows. Omitted fields are unchanged; null clears a ' +
-      'field. If one field can’t change, none do.',
+      'field. If one of the fields can’t be changed, none of them are.',
     effects: ['chargeRaisedUrgency'],
   },
   review: {
@@ -351,10 +347,9 @@ export const OTHER_JOB_ACTIONS = {
   },
 } as const satisfies Record<string, OtherJobAction>;
 
-/** Every operation on a job. */
 export const JOB_ACTIONS = { ...JOB_TRANSITIONS, ...OTHER_JOB_ACTIONS };
 
-/** The creation of a job, which isn't an action because there is no job yet. */
+/** Creation isn't one of the actions, because there is no job yet. */
 export const JOB_CREATION = {
   operation: 'createJob',
   to: INITIAL_JOB_STATE,
@@ -364,7 +359,9 @@ export const JOB_CREATION = {
 
 export type JobTransitionKey = keyof typeof JOB_TRANSITIONS;
 export type JobActionKey = keyof typeof JOB_ACTIONS;
-/** The types of these lists require a REST route, a summary, an example, and a mutation for each operation. */
+/**
+ * Types that are keyed by these names require a REST route, a summary, an example, and a mutation for each operation.
+ */
 export type JobOperationName = (typeof JOB_ACTIONS)[JobActionKey]['operation'];
 export type JobTransitionName = (typeof JOB_TRANSITIONS)[JobTransitionKey]['operation'];
 export const JOB_ACTION_KEYS = Object.keys(JOB_ACTIONS) as JobActionKey[];
@@ -376,14 +373,14 @@ export function isTransition(row: JobAction): row is JobTransition {
   return row.to !== 'stays' && row.to !== 'gone';
 }
 
-/** True for an operation that is possible in every unfinished state, outside the normal flow. */
+/** True for an operation outside the normal flow, which is possible in every unfinished state. */
 export function leavesEveryState(row: JobAction): boolean {
   return UNFINISHED_JOB_STATES.every((state) => row.from.includes(state));
 }
 
 /**
- * The states in which a job may lack what publishing requires. These jobs are unpublished, or were ended while they
- * were drafts.
+ * In these states, a job may lack what publishing requires. The job is either unpublished or was ended while it was a
+ * draft.
  */
 export const STATES_WITHOUT_PUBLICATION = JOB_STATES.filter(
   (state) =>
@@ -391,7 +388,7 @@ export const STATES_WITHOUT_PUBLICATION = JOB_STATES.filter(
     (isTerminal(state) && JOB_ACTION_LIST.some((row) => row.to === state && row.from.some(isUnpublished))),
 );
 
-/** Returns the states in which a call succeeds, including states in which it changes nothing. */
+/** Includes states in which a call changes nothing. */
 export function statesAllowing(row: JobAction, { afterChanges = false } = {}): readonly JobState[] {
   const { from, fromAfterChanges = [], notAfterChanges = [] } = row;
   const states = afterChanges

@@ -1,4 +1,4 @@
-/** The numbers of the market: what one caller may use, and what the market's own work may use. Names include units. */
+/** The market's limits: what one caller may use, and what the market's own work may use. The names include units. */
 import { FIELD_TEXT } from '../../platform/caller-limits.js';
 
 export const TEXT = {
@@ -9,9 +9,9 @@ export const TEXT = {
   name: 100,
   kind: 64,
   reference: 100,
-  /** The length of each list entry. A page of 100 contractors with both of their lists must fit into one response. */
+  /** A page of 100 contractors with both of their lists must fit into one response. */
   listItem: 100,
-  /** The length of a password in a login attempt. A password that is longer than users can set is simply wrong. */
+  /** Login accepts passwords that are longer than users can set. They just don't match. */
   passwordTried: 1_000,
   linkToken: 100,
 } as const;
@@ -35,21 +35,14 @@ export const CHANGE_REQUESTS_MAX = 3;
 /** The number of entries in a request for changes. */
 export const CHANGE_REQUEST_ITEMS_MAX = 20;
 
-/**
- * How far an edit can move a budget from its highest value since publication, and the completion date from its value at
- * check-in.
- */
+/** Limits on lowering a budget from its highest value, and on moving the completion date from its value at check-in. */
 export const EDITS = { budgetDecreasePercentMax: 10, completionShiftDaysMax: 30 } as const;
 
 export const PASSWORD_BYTES = { min: 8, max: 72 } as const;
 
-/** The largest radius, in miles, of a list around a place. */
 export const NEAR_MILES_MAX = { jobs: 500, contractors: 100 } as const;
 
-/**
- * The largest radius of a list that is sorted by distance. This radius is smaller than others because the server must
- * sort everything within it.
- */
+/** This radius is small, because the server must sort everything within it. */
 export const NEAREST_MILES_MAX = 100;
 
 /** The largest number of tokens in a single adjustment by an admin. */
@@ -57,17 +50,16 @@ export const ADJUSTMENT_MAX = 1_000_000;
 
 export const API_KEYS_PER_PERSON_MAX = 20;
 
-/** Limits for webhooks: what one person can have, and how an endpoint's deliveries are sent. */
 export const WEBHOOKS = {
   endpointsPerPerson: 5,
   /** The time limit for the complete response, however slowly it arrives. */
   attemptMs: 10_000,
-  /** The number of bytes of a response that are read. */
+  /** How much of a response is read. */
   answerBytes: 16 * 1024,
-  /** The number of characters of a response or an error that are stored. */
+  /** How much of a response or an error is stored. */
   answerCharacters: 500,
   storedAttemptsMax: 16,
-  /** The delay after each failed attempt. There are eight attempts within about 28 hours. */
+  /** With these delays, there are eight attempts within about 28 hours. */
   retryAfterSeconds: [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000],
   /** An endpoint counts as slow if a request takes this long. */
   slowMs: 2_000,
@@ -77,15 +69,15 @@ export const WEBHOOKS = {
   oldSecretHours: 24,
   secretsAtOnce: 4,
   deliveriesKeptDays: 30,
-  /** How long new events wait at most if their notification is lost. */
+  /** The longest time that new events wait if their notification is lost. */
   pollEveryMs: 1_000,
   answerHeaderBytes: 16 * 1024,
   errorCharacters: 200,
 } as const;
 
 /**
- * How many tasks of each kind an instance runs at the same time, and how long it leases them. A lease lasts longer
- * than any task. One person's five endpoints can use a fifth of the places for webhooks.
+ * For each kind of task: how many tasks an instance runs at a time, and how long a lease lasts, which is longer than
+ * any task takes. A person can have five webhook endpoints, which use at most a fifth of the places for webhooks.
  */
 export const TASKS = {
   webhook: { places: 50, placesPerKey: 2, placesOfSlowKeys: 8, leaseSeconds: 30 },
@@ -93,7 +85,6 @@ export const TASKS = {
   restore: { places: 2, placesPerKey: 2, placesOfSlowKeys: 1, leaseSeconds: 30 },
 } as const;
 
-/** Limits for sending emails. */
 export const MAIL = {
   /** The time limit until the mail server has accepted the connection and sent its greeting. */
   connectMs: 10_000,
@@ -103,33 +94,26 @@ export const MAIL = {
   sendMs: 50_000,
   /** A mail server counts as slow if an attempt takes this long. */
   slowMs: 5_000,
-  /** The delay after each failed attempt. There are nine attempts within about 25 hours. */
+  /** With these delays, there are nine attempts within about 25 hours. */
   retryAfterSeconds: [10, 60, 300, 900, 3_600, 10_800, 28_800, 43_200],
   keptDays: 30,
 } as const;
 
-/** The limits for recording when API keys were last used. The times are collected in memory before they are written. */
+/** The times at which API keys are used are collected in memory before they're written. */
 export const API_KEY_USES = { writeEveryMs: 10_000, keysMax: 10_000 } as const;
 
 /**
- * The schedule of the cleanup. The first cleanup runs soon after the server has started, because some servers are
- * replaced within the hour. Refresh tokens are kept for days after their session has ended, so the server can recognize
- * a stolen one.
+ * The first cleanup runs soon after startup, because some servers are replaced within the hour. Refresh tokens outlive
+ * their session by days, so the server can recognize a stolen one.
  */
 export const HOUSEKEEPING = {
   firstAfterMs: 60_000,
   everyMs: 3_600_000,
   keptDaysAfterEnd: 7,
-  /**
-   * The number of rows that one statement deletes, which is low enough for the statement to finish long before its
-   * timeout.
-   */
+  /** One statement can delete this many rows long before its timeout. */
   batchRows: 5_000,
   batchesMax: 1_000,
 } as const;
 
-/**
- * How often metrics of the market and the database are read, and how long a request for the metrics waits for the
- * database.
- */
+/** How often metrics are read, and how long a request for them waits for the database. */
 export const FIGURES = { everyMs: 30_000, lockWaitsEveryMs: 1_000, databaseWaitMs: 1_000 } as const;

@@ -1,18 +1,14 @@
-/** Who a viewer is to a job or bid, and which roles and parties each kind of allowed actor includes. */
+/** Decides which party a viewer is to a job or bid, and which roles and parties each kind of allowed actor includes. */
 import type { ContractorId, HomeownerId } from './ids.js';
 import { OTHER_JOB_ACTIONS, type AllowedActor } from './lifecycle.js';
 import { COUNTED_BID_STATES, type BidState, type JobState } from './states.js';
 import type { Relation } from './reading/readers.js';
 import type { Role } from './viewer.js';
 
-/**
- * What a viewer can be to a job. An onlooker is a contractor who hasn't bid on an open job. A stranger may not see the
- * job at all.
- */
+/** An onlooker is a contractor who hasn't bid on an open job. A stranger can't see the job at all. */
 export const PARTIES = ['owner', 'awardee', 'bidder', 'onlooker', 'admin', 'stranger'] as const;
 export type Party = (typeof PARTIES)[number];
 
-/** The facts about a person that decide who they are to a job. */
 export interface PartyViewer {
   readonly mustVerifyEmail?: boolean;
   readonly role: Role;
@@ -20,7 +16,6 @@ export interface PartyViewer {
   readonly contractorId: ContractorId | null;
 }
 
-/** The facts about a job that decide who someone is to it. */
 export interface JobParties {
   readonly status: JobState;
   readonly homeownerId: HomeownerId;
@@ -33,10 +28,7 @@ interface BidParties {
   readonly contractorId: ContractorId;
 }
 
-/**
- * The states in which contractors can bid on a job. All contractors can see a job in these states, even if they have
- * never bid on it.
- */
+/** In these states, all contractors can see a job, even if they have never bid on it. */
 export const STATES_OPEN_TO_BIDS: readonly JobState[] = OTHER_JOB_ACTIONS.submitBid.from;
 
 function isOpenToBids({ status, isOwnerSuspended }: JobParties): boolean {
@@ -56,8 +48,8 @@ function isBidder({ contractorId }: PartyViewer, bid: BidParties): boolean {
 }
 
 /**
- * Returns who a viewer is to a job. If several parties apply, the first one counts. A withdrawn or rejected bid also
- * makes a contractor a bidder, because a contractor who has bid on a job can still see it.
+ * If several parties apply, the first one counts. A contractor with a withdrawn or rejected bid is still a bidder, and
+ * still sees the job.
  */
 export function partyOf(viewer: PartyViewer, job: JobParties, hasBid: boolean): Party {
   if (viewer.role === 'admin') return 'admin';
@@ -68,10 +60,7 @@ export function partyOf(viewer: PartyViewer, job: JobParties, hasBid: boolean): 
   return isOpenToBids(job) ? 'onlooker' : 'stranger';
 }
 
-/**
- * Each kind of actor has the roles that may call an operation at all, and the parties that may perform it on a given
- * job.
- */
+/** The roles that may call an operation at all, and the parties that may perform it on a given job. */
 export const ALLOWED_ACTORS = {
   owner: { roles: ['homeowner'], parties: ['owner'], description: 'the homeowner who posted the job' },
   awardee: { roles: ['contractor'], parties: ['awardee'], description: 'the awarded contractor' },
@@ -100,7 +89,7 @@ export function admitsParty(actor: AllowedActor, party: Party): boolean {
   return ALLOWED_ACTORS[actor].parties.some((allowedParty) => allowedParty === party);
 }
 
-/** The viewer's relations to a job, which decide which of its restricted fields the viewer can read. */
+/** Decides which of the job's restricted fields the viewer can read. */
 export function relationsToJob(viewer: PartyViewer, job: JobParties): readonly Relation[] {
   if (viewer.role === 'admin') return AS_ADMIN;
   if (isOwner(viewer, job)) return AS_OWNER;
@@ -112,39 +101,32 @@ const AS_OWNER: readonly Relation[] = ['owner'];
 const AS_AWARDEE: readonly Relation[] = ['awardee'];
 const NO_RELATION: readonly Relation[] = [];
 
-/** True if the viewer may see the job. The awarded contractor always can, because they have bid on the job. */
+/** The awarded contractor always sees the job, because they have bid on it. */
 export function seesJob(viewer: PartyViewer, job: JobParties, hasBid: boolean): boolean {
   return partyOf(viewer, job, hasBid) !== 'stranger';
 }
 
 /**
- * True if somebody receives a job's events without asking for that job. Homeowners receive the events of their own
- * jobs. Contractors receive the events of jobs on which they have a bid that isn't withdrawn, which includes the
- * awarded contractor. Admins receive the events of every job.
+ * True if the viewer receives a job's events without asking for that job. A contractor receives them only if they have
+ * a bid on the job that they haven't withdrawn.
  */
 export function receivesJobEvents(viewer: PartyViewer, job: JobParties, ownBids: readonly BidState[]): boolean {
   if (viewer.role === 'contractor') return ownBids.some((state) => COUNTED_BID_STATES.includes(state));
   return viewer.role === 'admin' || isOwner(viewer, job);
 }
 
-/**
- * Returns who a viewer is to a job whose events they receive. For a contractor, that depends on whether the job was
- * awarded to them.
- */
+/** Call this only for a job whose events the viewer receives. */
 export function partyToOwn(role: Role, isAwardedTo: boolean): Party {
   if (role === 'contractor') return isAwardedTo ? 'awardee' : 'bidder';
   return role === 'admin' ? 'admin' : 'owner';
 }
 
-/**
- * True if the viewer may see a bid. A bid has only two parties, the job's owner and the contractor who made the bid.
- * Admins can see every bid.
- */
+/** A bid has two parties: the job's owner and the contractor who made the bid. Admins can see every bid. */
 export function seesBid(viewer: PartyViewer, bid: BidParties, job: JobParties): boolean {
   return viewer.role === 'admin' || isOwner(viewer, job) || isBidder(viewer, bid);
 }
 
-/** True if the viewer is this kind of actor for a bid. Only owners and bidders can be. */
+/** Only owners and bidders can act on a bid. */
 export function mayActOnBid(actor: AllowedActor, viewer: PartyViewer, bid: BidParties, job: JobParties): boolean {
   if (actor === 'owner') return isOwner(viewer, job);
   return actor === 'bidder' && isBidder(viewer, bid);

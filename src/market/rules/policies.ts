@@ -1,7 +1,6 @@
 /**
- * Decides whether somebody may perform an operation on a job or a bid. Each policy names the facts that it uses, and
- * returns a denial, or undefined if it has no objection. The same policies refuse calls and fill in `availableActions`.
- * `editing.ts` decides what an edit can't change.
+ * Decides whether somebody may perform an operation on a job or a bid. The same policies refuse calls and fill in
+ * `availableActions`. `editing.ts` decides what an edit can't change.
  */
 import { BID_ACTION_LIST, OTHER_BID_ACTIONS, type BidAction } from './bids.js';
 import { refuse, type RefusalCode } from './errors.js';
@@ -26,21 +25,18 @@ import type { BidState, JobState } from './states.js';
 import type { Role } from './viewer.js';
 import { eitherOf } from './words.js';
 
-/** The input of a policy: a viewer, a job, the facts that were read, and the call's own input. */
 export interface PolicyInput extends Partial<JobFacts> {
   readonly viewer: PartyViewer & { readonly userId?: UserId };
   readonly job: JobParties & Partial<ToPublish> & Partial<JobCounters>;
   /** The job version that the caller has read. Null if the call doesn't name one. */
   readonly expectedVersion?: number | null;
-  /** The call's cost in tokens if it depends on the input, such as a stake or a raised urgency. */
+  /** The cost in tokens, if it depends on the input, such as a stake or a raised urgency. */
   readonly cost?: number;
   /** The version of the bid that the call names. Undefined if the call doesn't name a live bid. */
   readonly bidVersion?: number | undefined;
   /** The bid version that the caller has read. Null if the call doesn't name one. */
   readonly expectedBidVersion?: number | null | undefined;
-  /** The ID of the proposal that the call names. */
   readonly proposalId?: ProposalId | undefined;
-  /** True if the call gives the contractor credit for the work. */
   readonly creditContractor?: boolean | undefined;
 }
 
@@ -65,15 +61,15 @@ interface BidToActOn {
   readonly version: number;
 }
 
-/** The first reason why an operation is refused. The denial's details are computed only if a call is refused. */
+/** The denial's details are computed only if a call is refused. */
 export interface Denial extends Pick<RefusalOptions, 'message' | 'fields'> {
   readonly code: RefusalCode;
   details?(): Record<string, unknown>;
-  /** True if the refusal names the operations that the caller could use instead. */
+  /** If true, the refusal names the operations that the caller could use instead. */
   readonly namesAlternatives?: boolean;
 }
 
-/** Throws a refusal if there is a denial. The refusal has these details in addition to the denial's own. */
+/** `more` has details for the refusal in addition to the denial's own. */
 export function assertAllowed(denial: Denial | undefined, more?: Record<string, unknown>): void {
   if (!denial) return;
   const { code, message, fields, details } = denial;
@@ -85,8 +81,8 @@ export function assertAllowed(denial: Denial | undefined, more?: Record<string, 
 }
 
 /**
- * Returns the first denial of an operation on a job. The order of the checks is: who the caller is, the personal
- * conditions (email and proposal), the job's version, the job's state, and all other conditions.
+ * The order of the checks: who the caller is, personal conditions (email and proposal), the job's version, its state,
+ * and all other conditions.
  */
 export function jobDenial(key: JobActionKey, input: PolicyInput): Denial | undefined {
   return (
@@ -98,17 +94,12 @@ export function jobDenial(key: JobActionKey, input: PolicyInput): Denial | undef
   );
 }
 
-/**
- * Checks an edit before its fields are checked. If the job's state doesn't allow edits, the refusal names the fields
- * that the client sent.
- */
+/** Runs before the fields are checked. In the wrong state, the refusal names the fields that the client sent. */
 export function editDenial(input: PolicyInput): Denial | undefined {
   return callerDenial(JOB_ACTIONS.update.actor, input) ?? versionDenial(input);
 }
 
-/**
- * Checks the remaining conditions, after the lifecycle's table has allowed the operation. The price is checked last.
- */
+/** Runs after the lifecycle's table has allowed the operation. The price is checked last. */
 export function conditionDenial(key: JobActionKey, input: PolicyInput): Denial | undefined {
   return firstDenial(CONDITIONS[key], input);
 }
@@ -122,17 +113,13 @@ function firstDenial(conditions: readonly Condition[] = [], input: PolicyInput):
   return undefined;
 }
 
-/**
- * Returns the facts that a call's policies use, which depend on the caller's role. With `isPlain`, it leaves out the
- * conditions that apply only to some calls.
- */
+/** With `isPlain`, leaves out the conditions that apply only to some calls. */
 export function factsForPolicies(key: JobActionKey, role: Role, { isPlain = false } = {}): FactName[] {
   const conditions = [...(PERSONAL_CONDITIONS[key] ?? []), ...(CONDITIONS[key] ?? [])];
   const asked = conditions.filter(({ concerns }) => !(concerns && isPlain));
   return [...new Set([...FACTS_OF_VISIBILITY[role], ...asked.flatMap(({ facts }) => facts)])];
 }
 
-/** Returns the facts that decide what a caller with this role can do to a job. */
 export function factsForAvailableActions(role: Role): FactName[] {
   const keys = JOB_ACTION_KEYS.filter((key) =>
     allowedRoles(JOB_ACTIONS[key].actor).some((allowed) => allowed === role),
@@ -141,8 +128,7 @@ export function factsForAvailableActions(role: Role): FactName[] {
 }
 
 /**
- * The facts that decide who a contractor is to a job and whether they can see it. For other roles, the job's row is
- * enough.
+ * These facts decide whether a contractor can see a job, and as which party. For other roles, the job's row is enough.
  */
 export const FACTS_OF_VISIBILITY: Readonly<Record<Role, readonly FactName[]>> = {
   homeowner: [],
@@ -150,19 +136,18 @@ export const FACTS_OF_VISIBILITY: Readonly<Record<Role, readonly FactName[]>> = 
   admin: [],
 };
 
-/** The contents of a denial in addition to its code. Empty if the code says everything. */
+/** Empty if the error code explains the denial. */
 type Explanation = Omit<Denial, 'code'>;
 
 interface Condition {
   readonly code: RefusalCode;
-  /** The facts that the condition uses. */
   readonly facts: readonly FactName[];
-  /** True if the condition applies to a call with this input. If omitted, the condition applies to every call. */
+  /** If omitted, the condition applies to every call. */
   concerns?(this: void, input: PolicyInput): boolean;
   denial(this: void, input: PolicyInput): Explanation | undefined;
 }
 
-/** Defines a condition whose policy can use only the facts that it names. */
+/** The condition's type lets the policy use only the facts that are named here. */
 function condition<Name extends FactName = never>(
   code: RefusalCode,
   facts: readonly Name[],
@@ -178,7 +163,7 @@ function condition<Name extends FactName = never>(
   };
 }
 
-/** Throws if a fact is missing. Code that uses a fact must name it, because other facts aren't read. */
+/** Throws if one of these facts wasn't read. Only the facts that a policy or effect names are read. */
 export function assertKnown<Name extends FactName>(
   facts: Partial<JobFacts>,
   names: readonly Name[],
@@ -187,13 +172,12 @@ export function assertKnown<Name extends FactName>(
   if (missing) throw new Error(`The fact ${missing} was not read.`);
 }
 
-/** The input of a policy that uses these facts. */
 type Given<Name extends FactName = never> = Omit<PolicyInput, FactName> & Pick<JobFacts, Name>;
 
 const verifiedEmail = condition('FORBIDDEN', [], unverifiedEmailDenial);
 const undisputedEmail = condition('FORBIDDEN', ['isEmailDisputed'], disputedEmailDenial);
 
-/** The conditions on the caller, which are checked before the job's version and state. */
+/** These conditions are checked before the job's version and state. */
 const PERSONAL_CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   // While support decides who owns the account, the caller can't spend tokens or make commitments that bind someone
   // else.
@@ -239,7 +223,7 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   reopen: [condition('INVALID_TRANSITION', [], reopeningsDenial)],
 };
 
-/** Returns the error codes that a caller can get even if the operation is meant for them. */
+/** The codes of the refusals that a caller can get even if they're one of the operation's allowed actors. */
 export function codesOfDenials(key: JobActionKey): readonly RefusalCode[] {
   const [before = [], after = []] = [PERSONAL_CONDITIONS[key], CONDITIONS[key]];
   const codes = [...before.map(({ code }) => code), wrongStateCode(JOB_ACTIONS[key]), ...after.map(({ code }) => code)];
@@ -252,7 +236,7 @@ function callerDenial(by: AllowedActor, { viewer, job, ownBids = [], isOwnerSusp
   return admitsParty(by, party) ? undefined : ONLY_FOR[by];
 }
 
-/** The denials that name who an operation is for. Words for a whole group, such as contractors, are plural. */
+/** A role as a whole is plural, as in “Only contractors can do this.” */
 const ONLY_FOR = Object.fromEntries(
   Object.entries({ ...descriptionsOf(ALLOWED_ACTORS), contractor: 'contractors', admin: 'admins' }).map(
     ([by, people]) => [by, { code: 'FORBIDDEN', message: `Only ${people} can do this.` }],
@@ -269,7 +253,7 @@ function ownProposalDenial({ viewer, standingProposal }: Given<'standingProposal
 
 const OWN_PROPOSAL = { message: 'You made the current proposal. Only the other party can accept it.' };
 
-/** Denies callers who must confirm their email first. The operator decides whether that's required. */
+/** The operator decides whether a confirmed email is required. */
 function unverifiedEmailDenial({ viewer }: Given): Explanation | undefined {
   return viewer.mustVerifyEmail ? EMAIL_UNVERIFIED : undefined;
 }
@@ -318,15 +302,11 @@ function statesOfActions(when: { afterChanges: boolean }) {
   >;
 }
 
-/** Returns the operation's error code for a job in the wrong state. */
 function wrongStateCode(row: JobAction): RefusalCode {
   return row.codeInOtherStates ?? 'INVALID_TRANSITION';
 }
 
-/**
- * Writes a message that names the states that allow the operation. If most states allow it, the message names the other
- * states instead.
- */
+/** Names the states that allow the operation or, if most states allow it, the states that don't. */
 function onlyInStates(participle: string, allowing: readonly JobState[]): string {
   const others = JOB_STATES.filter((state) => !allowing.includes(state));
   const jobs = (states: readonly JobState[]) => eitherOf(states.map((state) => JOB_STATE_ROWS[state].noun));
@@ -343,10 +323,7 @@ function missingFieldsDenial({ job }: Given): Explanation | undefined {
   };
 }
 
-/**
- * Denies publishing a job that the owner can't pay for. The price depends on the urgency, so a draft without one has no
- * price yet.
- */
+/** The price depends on the urgency, so a draft without one has no price yet. */
 function publishBalanceDenial(input: Given<'availableTokens'>): Explanation | undefined {
   return balanceDenial({ ...input, cost: publishCost(input.job.urgency ?? null) });
 }
@@ -360,8 +337,8 @@ function balanceDenial({ availableTokens, cost = 0 }: Given<'availableTokens'>):
 }
 
 /**
- * Denies an award if there is no bid to award. `awardJob` refuses a wrong bid with this message, and `availableActions`
- * uses it for a job without such a bid.
+ * `awardJob` fails with this message if the bid can't be awarded. `availableActions` uses the message for a job without
+ * a bid that can be awarded.
  */
 function bidToAwardDenial({ bidsToAward }: Given<'bidsToAward'>): Explanation | undefined {
   return bidsToAward > 0 ? undefined : NO_BID_TO_AWARD;
@@ -396,8 +373,8 @@ function revisedSinceDenial(version: number, expectedVersion: number): Explanati
 }
 
 /**
- * Denies credit for work that isn't in review. A repeated call with credit changes nothing and succeeds, just as it
- * does without credit.
+ * If the contractor already has the credit, a repeated call changes nothing and succeeds, just like a call without
+ * credit.
  */
 function creditDenial({ job, isCredited }: Given<'isCredited'>): Explanation | undefined {
   return job.status === 'in_review' || isCredited ? undefined : NO_WORK_TO_CREDIT;
@@ -408,18 +385,12 @@ const NO_WORK_TO_CREDIT = {
   fields: { creditContractor: 'must be false unless the job is in review' },
 };
 
-/**
- * Denies bids on a job whose homeowner is suspended. Contractors who have already bid can still see such a job, but
- * can't bid again.
- */
+/** Contractors who have already bid can still see a suspended homeowner's job, but can't bid again. */
 function suspendedOwnerDenial({ isOwnerSuspended }: Given<'isOwnerSuspended'>): Explanation | undefined {
   return isOwnerSuspended ? { message: 'You can’t bid on this job because the homeowner is suspended.' } : undefined;
 }
 
-/**
- * Denies a second bid. A contractor can have only one bid on a job. A contractor who withdraws a bid can bid again, but
- * a contractor whose bid was rejected can't.
- */
+/** A contractor who withdraws a bid can bid again, but a contractor whose bid was rejected can't. */
 function duplicateBidDenial({ ownBids }: Given<'ownBids'>): Explanation | undefined {
   return ownBids.some((state) => COUNTED_BID_STATES.includes(state)) ? {} : undefined;
 }
@@ -433,7 +404,7 @@ const NO_PROPOSAL = {
   namesAlternatives: true,
 };
 
-/** Denies an acceptance that names an earlier proposal, so nobody accepts a proposal that they haven't read. */
+/** Keeps a party from accepting a proposal that they haven't read. */
 function replacedProposalDenial({ standingProposal, proposalId }: Given<'standingProposal'>): Explanation | undefined {
   if (proposalId === undefined || standingProposal === null) return undefined;
   if (proposalId === siblingOf('proposal', standingProposal.eventId)) return undefined;

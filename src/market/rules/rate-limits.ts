@@ -2,7 +2,8 @@
 
 /**
  * The number of calls allowed per minute, or per `windowSeconds`. `per` says which calls are counted together. Both
- * APIs share each limit. Outside production, the limits per address are ten times as high.
+ * APIs share each limit. Operators can change a limit with a variable such as `RATE_LIMIT_MAIL_PER_RECIPIENT`. Outside
+ * production, the limits per address are ten times as high.
  */
 export const BUDGETS = {
   logInPerAccountAndAddress: { max: 10, per: 'account and address' },
@@ -14,14 +15,14 @@ export const BUDGETS = {
   write: { max: 120, per: 'user' },
   invalidToken: { max: 120, per: 'address' },
   /**
-   * Calls with a genuine access token that has expired. An office full of well-behaved clients may send many of them.
+   * Calls with genuine access tokens that have expired. An office full of well-behaved clients may send many of them.
    */
   expiredToken: { max: 600, per: 'address' },
-  /** The emails that people request, per recipient. */
+  /** The emails to one recipient that people request. */
   mailPerRecipient: { max: 3, per: 'recipient', windowSeconds: 3_600 },
-  /** The emails that a signed-in caller requests. */
+  /** The emails that one signed-in caller requests. */
   mailPerCaller: { max: 20, per: 'user', windowSeconds: 3_600 },
-  /** The emails that callers without a session request, per IP address. */
+  /** The emails that callers without a session request from one IP address. */
   mailPerAddress: { max: 200, per: 'address', windowSeconds: 3_600 },
 } as const satisfies Record<string, { max: number; per: string; windowSeconds?: number }>;
 

@@ -1,33 +1,36 @@
-/** The states of jobs and bids, and what is true of a job in each state, no matter how it got there. */
+/** The states of jobs and bids, and the properties of a job in each state, no matter how it got there. */
 
 /**
- * The phases of a job's life. A job returns to an earlier phase only if its award falls through. It can move back and
- * forth within a phase. If something is true of a phase, it's true of each state in it. The checks of the jobs table,
- * refunds, and the limits on edits depend on the phase.
+ * A job returns to an earlier phase only if its award falls through, but it can move back and forth within a phase. The
+ * checks of the jobs table, refunds, and the limits on edits depend on the phase.
  */
 export const JOB_PHASES = {
-  unpublished: 'Only its owner sees it, and it may lack what publishing asks for.',
-  bidding: 'It is published and not awarded: live bids may wait on it, and nowhere else.',
-  award: 'One bid is accepted, and all others are settled; the work has not begun.',
-  work: 'The work has begun, from where on the completion date may move only so far.',
-  end: 'Nothing leads on, and no hold is active; it is awarded if it was so before.',
+  unpublished: 'Only its owner can see the job. Fields that publishing requires may be missing.',
+  bidding: 'The job is published but not awarded. Only in this phase can a job have live bids.',
+  award: 'One bid is accepted, and all others are settled. The work hasn’t started.',
+  work: 'The work has started. From now on, the completion date can move only by a limited number of days.',
+  end: 'The status can’t change anymore, and no hold is active. An awarded job stays awarded.',
 } as const;
 export type JobPhase = keyof typeof JOB_PHASES;
 
 interface JobStateRow {
   readonly phase: JobPhase;
-  /** The noun phrase that refusals use for a job in this state. */
+  /** Refusals use this noun phrase for a job in this state. */
   readonly noun: string;
   readonly description: string;
   /** True if a dispute or an appeal is waiting for a decision. */
   readonly inDispute?: true;
 }
 
-/** Every job state in documentation order, with its meaning. */
+/** The states are in documentation order. */
 export const JOB_STATE_ROWS = {
   draft: { phase: 'unpublished', noun: 'a draft', description: 'Not published yet. Only the owner can see it.' },
   open: { phase: 'bidding', noun: 'an open job', description: 'Published. Contractors can bid on it.' },
-  awarded: { phase: 'award', noun: 'an awarded job', description: 'Awarded to one bid. The work hasn’t started.' },
+  awarded: {
+    phase: 'award',
+    noun: 'an awarded job',
+    description: 'The homeowner has chosen a bid. The work hasn’t started.',
+  },
   in_progress: { phase: 'work', noun: 'a job in progress', description: 'The contractor is working.' },
   in_review: {
     phase: 'work',
@@ -79,10 +82,7 @@ export function statesIn(...phases: JobPhase[]): readonly JobState[] {
 
 export const TERMINAL_JOB_STATES = statesIn('end');
 export const UNFINISHED_JOB_STATES = statesIn('unpublished', 'bidding', 'award', 'work');
-/**
- * The states of a job that has been awarded. Final states aren't included, because a job can end with or without an
- * award.
- */
+/** Final states aren't included, because a job can end with or without an award. */
 export const AWARDED_JOB_STATES = statesIn('award', 'work');
 
 export function isTerminal(state: JobState): boolean {
@@ -99,11 +99,8 @@ export const BID_STATES = ['pending', 'viewed', 'shortlisted', 'accepted', 'reje
 export type BidState = (typeof BID_STATES)[number];
 
 export const INITIAL_BID_STATE = 'pending' satisfies BidState;
-/**
- * The states of a live bid, which is still waiting for the homeowner's choice. Once the job is awarded or ends, none of
- * its bids is live.
- */
+/** A live bid waits for the homeowner's choice. Once the job is awarded or ends, none of its bids is live. */
 export const LIVE_BID_STATES = ['pending', 'viewed', 'shortlisted'] as const satisfies readonly BidState[];
-/** The state of a bid that doesn't count among its job's bids. The contractor can bid on the job again. */
+/** After withdrawing, the contractor can bid on the job again. */
 export const UNCOUNTED_BID_STATE = 'withdrawn' satisfies BidState;
 export const COUNTED_BID_STATES: readonly BidState[] = BID_STATES.filter((state) => state !== UNCOUNTED_BID_STATE);

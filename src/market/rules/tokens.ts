@@ -9,10 +9,10 @@ export const HOLD_STATES = ['active', 'released'] as const;
 export const SYSTEM_ACCOUNTS = ['issuance', 'fees'] as const;
 export type SystemAccount = (typeof SYSTEM_ACCOUNTS)[number];
 
-/** The reasons for moving tokens. Each reason determines which system account is on the other side of the transfer. */
+/** Each reason determines the system account on the other side of the transfer. */
 export const TRANSFER_REASONS = {
   signup_bonus: { systemAccount: 'issuance', description: 'The bonus for signing up' },
-  referral_bonus: { systemAccount: 'issuance', description: 'The bonus for a referral, to either party' },
+  referral_bonus: { systemAccount: 'issuance', description: 'The bonus that both users get for a referral' },
   publish: { systemAccount: 'fees', description: 'The cost of publishing a job' },
   urgency_raise: { systemAccount: 'fees', description: 'The extra cost of raising a job’s urgency' },
   publish_refund: {
@@ -25,6 +25,6 @@ export const TRANSFER_REASONS = {
 export type TransferReason = keyof typeof TRANSFER_REASONS;
 export const TRANSFER_REASON_KEYS = Object.keys(TRANSFER_REASONS) as [TransferReason, ...TransferReason[]];
 
-/** The characters of a referral code. Characters that look alike (0 O, 1 I L) are left out. */
+/** Characters that look alike (0 O, 1 I L) are left out. */
 export const REFERRAL_ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 export const REFERRAL_LENGTH = 8;

@@ -1,4 +1,4 @@
-/** The person making a call. Only the session check creates a viewer. The APIs never create one. */
+/** The person making a call. Only the session check creates a viewer. */
 import { isId, type ContractorId, type HomeownerId, type SessionId, type UserId } from './ids.js';
 
 export const ROLES = ['homeowner', 'contractor', 'admin'] as const;
@@ -7,10 +7,7 @@ export type Role = (typeof ROLES)[number];
 interface UserSession {
   readonly userId: UserId;
   readonly sessionId: SessionId;
-  /**
-   * True if this person can't publish or bid until they confirm their email. The operator decides whether that's
-   * required.
-   */
+  /** If true, this person can't publish or bid yet. The operator decides whether a confirmed email is required. */
   readonly mustVerifyEmail?: boolean;
 }
 
@@ -28,12 +25,10 @@ interface ViewerByRole {
   admin: UserSession & { readonly role: 'admin'; readonly homeownerId: null; readonly contractorId: null };
 }
 
-/** A viewer whose role is one of these. */
 export type ViewerWith<R extends Role> = ViewerByRole[R];
 
 export type Viewer = ViewerWith<Role>;
 
-/** The part of a viewer that an access token names. */
 export type Bearer = Pick<Viewer, 'userId' | 'sessionId' | 'role'>;
 
 export function isBearer(claims: Readonly<Record<keyof Bearer, unknown>>): claims is Bearer {

@@ -4,16 +4,16 @@ import { EVENT_TYPES, type EventType } from './events.js';
 export const WEBHOOK_STATES = ['active', 'paused'] as const;
 export type WebhookState = (typeof WEBHOOK_STATES)[number];
 
-/** The reasons why an endpoint is paused. */
 export const WEBHOOK_PAUSES = {
   requested: 'The owner paused it.',
   failing: 'Every attempt failed for three days.',
-  gone: 'It returned 410 Gone.',
+  gone: 'The endpoint returned 410 Gone.',
   secret_unreadable:
-    'The server can no longer read its secret. Replace the secret with `rotateWebhookSecret`, then resume the ' +
+    'The server can no longer read the endpoint’s secret. Replace the secret with `rotateWebhookSecret`, then ' +
+    'resume the ' +
     'endpoint.',
-  suspended: 'The owner was suspended. After the suspension, they can resume it.',
-  account_recovered: 'The owner reset the password or undid an email change. They can resume it.',
+  suspended: 'The owner was suspended. After the suspension, they can resume the endpoint.',
+  account_recovered: 'The owner reset the password or undid an email change. They can resume the endpoint.',
 } as const;
 export const WEBHOOK_PAUSE_REASONS = Object.keys(WEBHOOK_PAUSES) as (keyof typeof WEBHOOK_PAUSES)[];
 export type WebhookPauseReason = keyof typeof WEBHOOK_PAUSES;

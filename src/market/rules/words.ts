@@ -1,13 +1,11 @@
-/** Names as they are written in sentences. */
-
-/** Writes a name as in a sentence: `in_progress` becomes `in progress`. */
+/** For example, turns `in_progress` into `in progress`. */
 export function wordsOf(name: string): string {
   return name.toLowerCase().replaceAll('_', ' ');
 }
 
 const DISJUNCTION = new Intl.ListFormat('en-US', { type: 'disjunction' });
 
-/** Writes a list of alternatives, such as `pending, viewed, or shortlisted`. */
+/** Returns a phrase such as `pending, viewed, or shortlisted`. */
 export function eitherOf(names: readonly string[], write = wordsOf): string {
   return DISJUNCTION.format(names.map(write));
 }

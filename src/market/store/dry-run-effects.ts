@@ -23,28 +23,25 @@ interface EffectRows {
 }
 
 /**
- * The ID of the transaction that wrote a row. `xmin` has only the lower 32 bits of that ID. The upper bits are computed
- * from the current transaction's ID, which has all 64 bits. The two IDs differ by less than half of the 32-bit range.
+ * The ID of the transaction that wrote a row. `xmin` has only its lower 32 bits. The upper bits come from the current
+ * transaction's ID, which differs by less than half of the 32-bit range.
  */
 const WRITER = sql`(pg_current_xact_id()::text::bigint
   + (xmin::text::bigint - pg_current_xact_id()::text::bigint % 4294967296 + 6442450944) % 4294967296 - 2147483648)`;
 
 /**
- * True for a row that this transaction or one of its savepoints wrote. Only such rows are visible while their
- * transaction is still running.
+ * True if this transaction or one of its savepoints wrote the row. The transaction can't see other transactions'
+ * uncommitted rows.
  */
 const IS_OWN = sql`pg_xact_status(${WRITER}::text::xid8) = 'in progress'`;
 
 /**
- * The transaction's own rows, found among the rows with newer identifiers. Identifiers start with a time and are
- * indexed.
+ * Finds the transaction's own rows. Identifiers start with a time and are indexed, so only rows with newer identifiers
+ * are read.
  */
 const ownSince = (column: PgColumn, since: unknown) => and(gte(column, since), IS_OWN);
 
-/**
- * True for a hold that this transaction created. Transfers and events are never updated, and a hold is updated only
- * when it's released.
- */
+/** Transfers and events are never updated, and a hold is updated only when it's released. */
 const IS_NEW_HOLD = eq(holds.status, 'active');
 
 const listOf = (entry: SQL, order: SQL) => sql`coalesce(json_agg(json_build_object(${entry}) order by ${order}), '[]')`;

@@ -1,6 +1,6 @@
 /**
- * Metrics of the market and the database, in addition to each instance's own counters. These metrics are read when they
- * are requested, and cached for half a minute, because counting a million jobs takes a tenth of a second.
+ * Metrics of the market and the database, in addition to each instance's own counters. They're cached for half a
+ * minute, because counting a million jobs takes a tenth of a second.
  */
 import { sql } from 'drizzle-orm';
 import { isIn, JOB_STATES, STATES_IN_DISPUTE, type JobState } from '../rules/states.js';
@@ -13,15 +13,14 @@ export interface Figures {
   readonly jobs: Readonly<Record<JobState, number>>;
   readonly reached: {
     /**
-     * The number of jobs that aren't drafts anymore, including the few drafts that an admin has completed. To leave
-     * those out, the query would have to read every completed job's row. Counts by status read only an index.
+     * Includes the few drafts that an admin has completed. To leave those out, the query would have to read every
+     * completed job's row. Counts by status read only an index.
      */
     readonly published: number;
     readonly awarded: number;
     readonly completed: number;
   };
   readonly disputesOpen: number;
-  /** The sum of all users' tokens. */
   readonly tokens: { readonly available: number; readonly held: number };
 }
 
@@ -53,7 +52,6 @@ const lockWaits = statement('lockWaits', { count: sql<number>`count(*)::float8` 
     .where(sql`datname = current_database() and wait_event_type = 'Lock'`),
 );
 
-/** Waiting deliveries are counted up to this number. */
 const WAITING_MAX = sql.raw('10000');
 
 const webhooksNow = statement(
@@ -72,7 +70,6 @@ const webhooksNow = statement(
 );
 
 export interface WebhookFigures {
-  /** The number of deliveries that wait to be sent or retried. */
   readonly waiting: number;
   /** How long the oldest due delivery has waited. */
   readonly oldestSeconds: number;
@@ -109,8 +106,8 @@ export async function countLockWaits(db: Db): Promise<number> {
 }
 
 /**
- * Creates a cached read, which limits how often it reads and how long a caller waits. After a failure, it returns the
- * last value, or the default if there is none.
+ * Limits how often `read` is called and how long a caller waits. After a failure, callers get the last value or the
+ * default.
  */
 export function createCachedRead<T>(
   read: () => Promise<T>,

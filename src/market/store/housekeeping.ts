@@ -23,9 +23,8 @@ const dropRecords = statement('dropRecords', { key: idempotencyRecords.key }, (_
 );
 
 /**
- * Deletes refresh tokens after their session has ended. While a session is active, the reuse of an old token shows a
- * theft. Without the row, that token would look like an unknown one. Every session expires, so the number of its tokens
- * is limited.
+ * Keeps the used tokens of active sessions, because reusing one is a sign of theft. Without its row, a reused token
+ * would look like an unknown one. Every session expires, so the number of its tokens is limited.
  */
 const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Placeholders<object>, fields) =>
   builder
@@ -40,8 +39,8 @@ const dropTokens = statement('dropTokens', { hash: refreshTokens.hash }, (_: Pla
 );
 
 /**
- * Deletes sessions that no longer have tokens. Otherwise, deleting a session would also delete all its tokens in one
- * statement instead of in batches.
+ * Keeps sessions that still have tokens. Deleting such a session would delete all its tokens in one statement instead
+ * of in batches.
  */
 const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placeholders<object>, fields) =>
   builder
@@ -53,10 +52,7 @@ const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placehol
     .returning(fields),
 );
 
-/**
- * Deletes deliveries that are too old, whether they were sent or not. The database deletes their attempts with them,
- * and this statement deletes their tasks.
- */
+/** The database deletes these deliveries' attempts, and this statement deletes their tasks. */
 const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries.id }, (_: Placeholders<object>) =>
   withTheirTasks(sql`select id from webhook_deliveries
     where created_at < ${daysAgo(WEBHOOKS.deliveriesKeptDays)} ${batch}`),
@@ -76,8 +72,8 @@ const withTheirTasks = (ids: SQL) => sql`with dropped as (
   select id from dropped`;
 
 /**
- * Deletes an endpoint an hour after its user deleted it. Until then, another instance may still commit a delivery to
- * the endpoint.
+ * Deletes an endpoint's row only after an hour, because another instance may still commit a delivery to the deleted
+ * endpoint.
  */
 const dropEndpoints = statement('dropEndpoints', { id: webhookEndpoints.id }, (_: Placeholders<object>, fields) =>
   builder
@@ -103,7 +99,7 @@ const dropMails = statement('dropMails', { id: mails.id }, (_: Placeholders<obje
     .returning(fields),
 );
 
-/** The kinds of rows to delete. Rows that refer to other rows come first. */
+/** Rows that refer to other rows come first. */
 const DROPS = {
   records: dropRecords,
   tokens: dropTokens,
@@ -117,10 +113,9 @@ const DROPS = {
 type Kind = keyof typeof DROPS;
 type OnFailure = (kind: Kind, error: unknown) => void;
 
-/** The number of rows deleted, by kind. */
 type DropCounts = Readonly<Record<Kind, number>>;
 
-/** Deletes expired rows of every kind. If one kind fails, the others are still deleted. */
+/** If deleting one kind of row fails, the other kinds are still deleted. */
 export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): Promise<DropCounts> {
   const counts: Record<Kind, number> = {
     records: 0,
@@ -146,7 +141,6 @@ export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): 
   return counts;
 }
 
-/** Starts the cleanup, which runs soon after startup and then every hour until it's closed. */
 export function startCleanup(db: Db, onFailure: OnFailure): { close(): Promise<void> } {
   const closing = new AbortController();
   let running: Promise<unknown> | undefined;

@@ -1,4 +1,4 @@
-/** Records of completed calls with an idempotency key. A record is committed together with its call's effects. */
+/** A record is committed together with its call's effects. */
 import { and, eq, not, sql } from 'drizzle-orm';
 import type { UserId } from '../rules/ids.js';
 import { builder, columns, type Placeholders, selectFrom, statement } from '../../platform/db/statement.js';
@@ -11,7 +11,7 @@ interface Claim {
   key: string;
 }
 
-/** Locks an idempotency key until the transaction ends. Returns false if another call with the same key is running. */
+/** Locks the key until the transaction ends. Returns false if another call with the same key is running. */
 export const lockKey = statement(
   'lockKey',
   ($: Placeholders<Claim>) => ({
@@ -21,7 +21,7 @@ export const lockKey = statement(
   (_, fields) => builder.select(fields).from(sql`(values (1)) as one`),
 );
 
-/** How long a record is valid. The cleanup deletes an older record later. */
+/** How long a record is valid. The cleanup deletes older records later. */
 const KEPT = sql.raw(`interval '${IDEMPOTENCY_KEY.keptHours} hours'`);
 export const recordIsTooOld = sql`${idempotencyRecords.createdAt} <= now() - ${KEPT}`;
 
@@ -41,10 +41,7 @@ export const selectRecord = statement(
     ),
 );
 
-/**
- * Inserts a record under the key's lock, or replaces one that is too old. Returns no row if the key already has a valid
- * record.
- */
+/** Replaces a record that has expired. Returns no row if the key already has a valid record. */
 export const insertRecord = statement(
   'insertRecord',
   { key: idempotencyRecords.key },

@@ -1,19 +1,18 @@
-/** Creates identifiers. Each has its kind's prefix, the time, and random characters. */
+/** Creates identifiers. Each identifier has its kind's prefix, the time, and random characters. */
 import { randomFillSync } from 'node:crypto';
 import { ID_RANDOM_BYTES } from '../../platform/ids.js';
 import { idFrom, type Id, type IdKind } from '../rules/ids.js';
 
 /**
- * Creates an identifier. The function is synchronous, because an asynchronous one would wait for Node's thread pool,
- * which other work may fill.
+ * This function is synchronous, because an asynchronous one would wait for Node's thread pool, which other work may
+ * fill.
  */
 export function newId<K extends IdKind>(kind: K): Id<K> {
   return idFrom(kind, Date.now(), randomPart());
 }
 
 /**
- * Random bytes for many identifiers, because most of the cost is the call that generates them. Each byte is used only
- * once.
+ * The pool is filled for many identifiers at once, because most of the cost is the call. Each byte is used only once.
  */
 const randomPool = Buffer.alloc(ID_RANDOM_BYTES * 256);
 let usedBytes = randomPool.length;

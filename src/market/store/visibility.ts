@@ -1,8 +1,8 @@
 /**
  * Who can see which jobs, bids, and events, as SQL conditions. The conditions repeat the rules of
  * `market/rules/parties.ts` and `market/rules/reading/timeline.ts`, because every query must find its rows with them.
- * `test/market/store/visibility.test.ts` compares the conditions and the rules on random rows. Columns are written with
- * their table's name, because Drizzle leaves out that name if a query selects from only one table.
+ * `test/market/store/visibility.test.ts` compares the conditions with the rules on random rows. Columns are written
+ * with their table's name, because Drizzle leaves out that name if a query selects from only one table.
  */
 import { sql, type Placeholder, type SQL } from 'drizzle-orm';
 import { BID_CONSEQUENCES } from '../rules/bids.js';
@@ -13,55 +13,47 @@ import { EDIT_EVENT, eventVisibilityOf, type EventVisibility } from '../rules/re
 import { ROLES, type Role, type Viewer } from '../rules/viewer.js';
 import type { Placeholders } from '../../platform/db/statement.js';
 
-/** The parameters of every statement with a visibility condition. */
 export type ViewerIds = Pick<Viewer, 'userId' | 'homeownerId' | 'contractorId'>;
 
 export function idsOf({ userId, homeownerId, contractorId }: Viewer): ViewerIds {
   return { userId, homeownerId, contractorId };
 }
 
-/** Creates one statement per role, with only that role's conditions. */
+/** Each role's statement has only that role's conditions. */
 export function forEachRole<S>(make: (role: Role) => S): Record<Role, S> {
   return Object.fromEntries(ROLES.map((role) => [role, make(role)])) as Record<Role, S>;
 }
 
-/** True if the homeowner of this row of `jobs` is suspended. */
 export const isOwnerSuspended = sql<boolean>`exists (select from homeowners h join users u on u.id = h.user_id
   where h.id = "jobs"."homeowner_id" and u.suspended_at is not null)`;
 
 /**
- * The open jobs of suspended homeowners. These jobs are read once per statement, because few people are suspended. A
- * condition on each job would keep lists from using an index.
+ * These jobs are read once per statement, because few people are suspended. A check for each job would keep lists from
+ * using an index.
  */
 const HIDDEN_JOBS = sql`(select hidden.id from users u join homeowners h on h.user_id = u.id
   join jobs hidden on hidden.homeowner_id = h.id
   where u.suspended_at is not null and hidden.status ${oneOf(STATES_OPEN_TO_BIDS)})`;
 
-/** True if the contractor in this row of `contractors` is suspended. */
 export const isContractorSuspended = sql<boolean | null>`exists (select from users u
   where u.id = "contractors"."user_id" and u.suspended_at is not null)`;
 
-/** True if the contractor of this row of `bids` is suspended. */
 export const isBidderSuspended = sql<boolean>`exists (select from contractors c join users u on u.id = c.user_id
   where c.id = "bids"."contractor_id" and u.suspended_at is not null)`;
 
-/**
- * True if the directory lists the contractor. Suspended contractors aren't listed, and are read once per statement,
- * like `HIDDEN_JOBS`.
- */
+/** Suspended contractors are read once per statement, like `HIDDEN_JOBS`. */
 export const isInDirectory = sql`"contractors"."id" not in (select c.id from users u
   join contractors c on c.user_id = u.id where u.suspended_at is not null)`;
 
 export const isInOpenState = sql`"jobs"."status" ${oneOf(STATES_OPEN_TO_BIDS)}`;
 export const isNotHidden = sql`"jobs"."id" not in ${HIDDEN_JOBS}`;
 
-/** True if the job is open to bids, so every contractor can see it. */
+/** Every contractor can see a job that is open to bids. */
 export const isOpenToBids = sql`(${isInOpenState} and ${isNotHidden})`;
 
-/** True if the job isn't open to bids. A contractor can see such a job only if they have bid on it. */
+/** A contractor can see a job that is closed to bids only if they have bid on it. */
 export const isClosedToBids = sql`"jobs"."status" not ${oneOf(STATES_OPEN_TO_BIDS)}`;
 
-/** The condition for rows of `jobs` that the viewer may see. */
 export function visibleJobs(role: Role, $: Placeholders<ViewerIds>): SQL {
   switch (role) {
     case 'admin':
@@ -75,9 +67,8 @@ export function visibleJobs(role: Role, $: Placeholders<ViewerIds>): SQL {
 }
 
 /**
- * The condition for the visible jobs that appear in lists. For a contractor, lists leave out the open jobs of suspended
- * homeowners. A contractor who has bid on such a job can still read it by its identifier. Each half of the condition
- * has its own index.
+ * Leaves out suspended homeowners' open jobs. A contractor who has bid on such a job can still read it by its
+ * identifier. Each half of the condition has its own index.
  */
 export function listedJobs(role: Role, $: Placeholders<ViewerIds>): SQL {
   if (role !== 'contractor') return visibleJobs(role, $);
@@ -85,7 +76,6 @@ export function listedJobs(role: Role, $: Placeholders<ViewerIds>): SQL {
     select 1 from bids own where own.job_id = "jobs"."id" and own.contractor_id = ${$('contractorId')})))`;
 }
 
-/** The condition for joined rows of `bids` and `jobs` whose bid the viewer may see. */
 export function visibleBids(role: Role, $: Placeholders<ViewerIds>): SQL {
   switch (role) {
     case 'admin':
@@ -97,20 +87,18 @@ export function visibleBids(role: Role, $: Placeholders<ViewerIds>): SQL {
   }
 }
 
-/** True if a row `own` of `bids` makes its contractor receive the job's events. */
+/** A contractor with a counted bid receives the job's events. */
 export function isCountedBidOf($: Placeholders<Pick<ViewerIds, 'contractorId'>>): SQL {
   return sql`own.contractor_id = ${$('contractorId')} and own.status ${oneOf(COUNTED_BID_STATES)}`;
 }
 
-/** True if this row of `jobs` was awarded to this contractor. */
 export function isAwardedTo(contractor: Placeholder | SQL): SQL<boolean> {
   return sql`("jobs"."awarded_contractor_id" = ${contractor}::text) is true`;
 }
 
-/** The contractor who reads. A statement about many contractors takes the ID from a column instead of a parameter. */
+/** A statement about many contractors takes the ID from a column instead of a parameter. */
 type Contractor = Placeholder<'contractorId', ContractorId | null> | SQL;
 
-/** The condition for rows of `events` that a reader with this visibility may read. */
 export function visibleEvents(visibility: EventVisibility, contractor: Contractor): SQL {
   switch (visibility) {
     case 'all':
@@ -129,9 +117,8 @@ const HAS_MOVED = sql`"events"."from_status" is distinct from "events"."to_statu
 const IS_EDIT = sql.raw(`"events"."type" = '${EDIT_EVENT}'`);
 
 /**
- * The condition for rows of `events` that a viewer may read, if the viewer may see the job. What contractors can read
- * depends on whether the job was awarded to them, which is in the row of `jobs`. A deleted draft has no row, and only
- * its owner and admins can read its events.
+ * The viewer must be allowed to see the job. What a contractor can read depends on the award, which is in the row of
+ * `jobs`. A deleted draft has no row, and only its owner and admins can read its events.
  */
 export function visibleEventsOfJob(role: Role, contractor: Contractor): SQL {
   if (role !== 'contractor') return visibleEvents(eventVisibilityOf(partyToOwn(role, false)), contractor);
@@ -142,10 +129,7 @@ export function visibleEventsOfJob(role: Role, contractor: Contractor): SQL {
   return sql`(${visibleEventsOfBidder(contractor, isAwardedTo(contractor))} and ${isForOnlookerOrHasBid})`;
 }
 
-/**
- * The condition for rows of `events` that a contractor who has bid on the job may read. `isAwardee` is the caller's way
- * to check for the award, such as whether the contractor's bid was accepted.
- */
+/** `isAwardee` is the caller's condition for the award, such as that the contractor's bid was accepted. */
 export function visibleEventsOfBidder(contractor: Contractor, isAwardee: SQL): SQL {
   const as = (isAwarded: boolean) => visibleEvents(eventVisibilityOf(partyToOwn('contractor', isAwarded)), contractor);
   return sql`case when ${isAwardee} then ${as(true)} else ${as(false)} end`;
@@ -153,7 +137,6 @@ export function visibleEventsOfBidder(contractor: Contractor, isAwardee: SQL): S
 
 export const IS_ACCEPTED = sql`own.status = ${BID_CONSEQUENCES.accept.to}`;
 
-/** Reads the states of the viewer's own bids on this row of `jobs`. */
 export function ownBidStates(role: Role, $: Placeholders<Pick<ViewerIds, 'contractorId'>>): SQL {
   if (role !== 'contractor') return sql`'[]'::json`;
   return sql`(select coalesce(json_agg(own.status), '[]') from bids own

@@ -4,10 +4,7 @@ import type { ShownRow } from '../../platform/fields/entity.js';
 import type { JobEvent } from '../store/events/events.js';
 import { wireName, wireWriter } from '../../platform/openapi/wire.js';
 
-/**
- * Leaves out the contractor of the bid that an event is about. Viewers who may read the bid itself find the contractor
- * there.
- */
+/** Leaves out the bid's contractor. Viewers who can read the bid find the contractor there. */
 export function eventOnWire({ bidderId: _bidder, fields, ...event }: JobEvent): ShownRow<typeof JOB_EVENT> {
   return { ...event, fields: fields && fields.map(wireName) };
 }

@@ -1,6 +1,4 @@
-/**
- * Builds a delivery's request: the signatures, and a body with the event as the endpoint's owner can currently read it.
- */
+/** Builds a delivery's request. The body has the event as the endpoint's owner can currently read it. */
 import { writeEvent } from './event-body.js';
 import type { Encryptor } from '../../platform/security/encryption.js';
 import { signatureHeaders } from '../../platform/security/webhook-signature.js';
@@ -9,7 +7,7 @@ import { readEvent } from '../rules/reading/timeline.js';
 import { TEST_EVENT_TYPE } from '../rules/webhooks.js';
 import type { WebhookMessage } from './post.js';
 
-/** Returns the body. Undefined if the endpoint's owner may not, or may no longer, read the event. */
+/** Undefined if the endpoint's owner can't read the event, even if they could read it before. */
 export function webhookBody({
   eventType,
   receiver,
@@ -27,7 +25,7 @@ export function webhookBody({
   return JSON.stringify({ type: event.type, timestamp: event.occurredAt.toISOString(), data: writeEvent(event) });
 }
 
-/** Decrypts the secrets to sign with, newest first. Undefined if the newest secret can't be decrypted. */
+/** Returns the newest secret first. Undefined if the newest secret can't be decrypted. */
 export function decryptSecrets(
   { secrets, endpointId }: PendingDelivery,
   encryptor: Encryptor,

@@ -1,8 +1,7 @@
-/** The metrics for sending events to webhooks. */
 import type { Metrics } from '../../platform/telemetry/metrics.js';
 
 export interface WebhookMetrics {
-  /** Records the end of an attempt, or that an event was skipped. */
+  /** Records that an attempt ended, or that an event was skipped. */
   recordOutcome(outcome: 'delivered' | 'failed' | 'given_up' | 'skipped', seconds: number): void;
   /** Counts a request as long as it's in flight. */
   trackRequest<T>(request: () => Promise<T>): Promise<T>;

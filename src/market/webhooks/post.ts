@@ -1,7 +1,7 @@
 /**
  * Sends one request to a webhook. The endpoint may be slow, may send an endless response, or may have a host name with
- * a private IP address. So a request ends after ten seconds, only the start of the response is read, and redirects
- * aren't followed.
+ * a private IP address. Therefore, a request ends after ten seconds, only the start of the response is read, and
+ * redirects aren't followed.
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -15,15 +15,14 @@ export interface WebhookMessage {
   readonly body: string;
 }
 
-/** The outcome of a request. If `error` is null, the endpoint accepted the request. */
+/** If `error` is null, the endpoint accepted the request. */
 export interface Outcome {
   readonly responseStatus: number | null;
-  /** The first characters of the response. */
   readonly response: string | null;
   readonly error: string | null;
 }
 
-/** Sends a message. The function never throws. */
+/** Never throws. */
 export type Post = (message: WebhookMessage, stop: AbortSignal) => Promise<Outcome | 'stopped'>;
 
 interface PosterSettings {
@@ -83,10 +82,7 @@ interface Answer {
   readonly text: string | null;
 }
 
-/**
- * Sends the request again if its idle connection was stale. The endpoint may close such a connection at the moment it's
- * reused.
- */
+/** The endpoint may close an idle connection at the moment that the connection is reused. */
 async function retryOnStaleConnection(send: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     try {
@@ -98,10 +94,7 @@ async function retryOnStaleConnection(send: () => Promise<Answer>): Promise<Answ
   }
 }
 
-/**
- * Returns the part of the response that arrives within the time and size limits. If there is more, the connection is
- * closed.
- */
+/** A response that exceeds the time or size limit is cut off, and its connection is closed. */
 function firstBytes(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -117,7 +110,7 @@ function firstBytes(response: IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** Converts bytes to text. NUL characters are removed, because Postgres can't store them. */
+/** NUL characters are removed, because Postgres can't store them. */
 function asText(bytes: Buffer): string | null {
   const text = bytes.subarray(0, 4 * WEBHOOKS.answerCharacters).toString();
   return text === '' ? null : cut(text.replaceAll('\0', '\uFFFD'), WEBHOOKS.answerCharacters);
@@ -139,12 +132,9 @@ function failure(error: string): Outcome {
   return { responseStatus: null, response: null, error: cut(error, WEBHOOKS.errorCharacters) };
 }
 
-/**
- * The reason for each error code. The error's own message isn't used, because it would reveal addresses in the private
- * network.
- */
+/** The error's own message isn't used, because it would reveal addresses in the private network. */
 const REASONS: Readonly<Record<string, string>> = {
-  [NOT_PUBLIC]: 'The host name leads to an IP address that isn’t public.',
+  [NOT_PUBLIC]: 'The host name points to an IP address that isn’t public.',
   ENOTFOUND: 'The host name doesn’t exist.',
   ENODATA: 'The host name has no IP address.',
   EAI_AGAIN: 'The host name couldn’t be looked up.',

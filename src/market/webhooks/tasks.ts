@@ -1,4 +1,4 @@
-/** Webhook tasks. Each sends a delivery to its endpoint and records the outcome. */
+/** Webhook tasks. Each task sends a delivery to its endpoint and records the outcome. `WEBHOOKS` says when to retry. */
 import type { Logger } from 'pino';
 import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
 import type { WebhookDeliveryId } from '../rules/ids.js';
@@ -60,7 +60,7 @@ export function webhookTasks({ webhookAddresses, encryptor, webhookMetrics, log 
     // The endpoint may or may not have received the delivery, so it's sent again.
     if (answer === 'stopped') return { outcome: 'not run' };
     const durationMs = Math.round(performance.now() - beganMs);
-    // After this many failed attempts, the queue ends the task.
+    // The queue ends the task after this many failed attempts.
     const isLast = attempts === WEBHOOKS.retryAfterSeconds.length;
     const status = answer.error === null ? 'delivered' : isLast ? 'failed' : 'waiting';
     webhookMetrics.recordOutcome(METRIC_OF[status], durationMs / 1000);
@@ -89,7 +89,6 @@ export function webhookTasks({ webhookAddresses, encryptor, webhookMetrics, log 
   return { limits: TASKS.webhook, mayRun: isEndpointActive, retryAfterSeconds: WEBHOOKS.retryAfterSeconds, run };
 }
 
-/** The metric's label for an attempt, keyed by the delivery's state after the attempt. */
 const METRIC_OF = { delivered: 'delivered', waiting: 'failed', failed: 'given_up' } as const;
 
 const HTTP_GONE = 410;

@@ -1,6 +1,6 @@
 /**
- * Enqueues webhook deliveries. One instance at a time locks a cursor in the database, and inserts the deliveries of new
- * events along with their tasks. The instance does this whenever events get new positions, and on a timer.
+ * Enqueues webhook deliveries when events get new positions, and on a timer. One instance at a time locks a cursor in
+ * the database, and inserts the deliveries of new events along with their tasks.
  */
 import type { Logger } from 'pino';
 import type { Live } from '../../platform/live/live.js';
@@ -35,7 +35,7 @@ export async function openWebhooks({
   if (resealCount > 0)
     log.info({ endpoints: resealCount }, 'webhook secrets were encrypted again with the current JWT_SECRET');
 
-  /** As long as no user has an endpoint, events only move the cursor, and the timer is enough to do that. */
+  /** As long as no user has an endpoint, events only move the cursor. The timer is enough for that. */
   let hasEndpoints = false;
   const fanOut = repeat(
     async () => {

@@ -1,6 +1,6 @@
 /**
- * The page at /lifecycle: a picture of a job's life, the state of the viewer's own job in it, and a description of
- * every state and step. The page uses REST, which works with any settings.
+ * The page at /lifecycle: a job's lifecycle, with the state of the viewer's own job. The page uses REST, which works
+ * with any settings.
  */
 import { HTML, htmlPage, type SiteLinks } from '../../platform/http/pages/look.js';
 import { openPages, type Pages } from '../../platform/http/pages/pages.js';
@@ -15,10 +15,7 @@ import { ARROWS, type Arrow } from './words.js';
 
 const FOLDER = '/lifecycle';
 
-/**
- * Opens the page. `played` contains the operations that the playground's steps perform, or is undefined if the
- * playground is off.
- */
+/** `played` contains the operations of the playground's steps. It's undefined if the playground is off. */
 export function openLifecyclePage(links: SiteLinks, played: ReadonlySet<string> | undefined): Pages {
   const page = { contentType: HTML, read: async () => lifecyclePage(links, played) };
   return openPages({
@@ -83,10 +80,7 @@ function stateRow(state: JobState): string {
   return row(`state-${state}`, state, JOB_STATE_ROWS[state].description, { 'From here': next });
 }
 
-/**
- * Writes a table row. The roles are explicit, because the styles stack the cells, and that removes the table's own
- * roles.
- */
+/** The styles stack the cells, which removes the table's own roles, so the roles are explicit. */
 function row(id: string, name: string, description: string, more: Readonly<Record<string, string>>): string {
   const cells = Object.entries(more).map(([head, text]) => `<td role="cell" data-head="${head}">${text}</td>`);
   return (

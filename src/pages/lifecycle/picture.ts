@@ -1,7 +1,4 @@
-/**
- * The picture of the lifecycle as SVG. dagre computes its layout from the lifecycle table. Each step and each state
- * links to its description on the page.
- */
+/** The lifecycle as SVG. dagre computes its layout, and each step and each state links to its description. */
 import { Graph, layout } from '@dagrejs/dagre';
 import { isTerminal, JOB_PHASES, JOB_STATE_ROWS, JOB_STATES, type JobState } from '../../market/rules/states.js';
 import { wordsOf } from '../../market/rules/words.js';
@@ -28,10 +25,7 @@ export function drawPicture(): string {
   ].join('\n');
 }
 
-/**
- * Arranges the picture. A step's label is a node, just like a state. A line leads to the label from each state that the
- * step leaves.
- */
+/** A step's label is a node, just like a state. A line leads to it from each state that the step leaves. */
 function arrange(): Graph {
   const graph = new Graph();
   // With these distances, the whole picture fits in a window of 400 by 800 pixels.

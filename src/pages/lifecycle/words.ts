@@ -1,4 +1,4 @@
-/** Describes every step in a job's life in words, from the lifecycle table. */
+/** Describes every step in a job's lifecycle in words, from the lifecycle table. */
 import { descriptionOf, type Effect } from '../../market/rules/jobs/effects.js';
 import { EVENT_DESCRIPTIONS } from '../../market/rules/events.js';
 import { isTransition, JOB_ACTION_LIST, JOB_CREATION, leavesEveryState } from '../../market/rules/lifecycle.js';
@@ -28,7 +28,9 @@ const PRICES = URGENCIES.map((urgency) => `${PUBLISH_COST[urgency]} tokens for $
 const COSTS: { readonly [Name in Effect]?: string } = {
   chargePublishing: eitherOf(PRICES),
   chargeRaisedUrgency: 'nothing, unless you raise the urgency: then you pay the difference',
-  stakeHold: `nothing; a guaranteed view holds ${GUARANTEED_VIEW_STAKE} tokens until the bid or the job ends`,
+  stakeHold:
+    `nothing; a guaranteed view holds ${GUARANTEED_VIEW_STAKE} tokens until the bid is rejected or withdrawn, or the ` +
+    'job ends',
   refundPublishing: 'nothing; publishing is refunded if the job never had a bid',
 };
 

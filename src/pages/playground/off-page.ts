@@ -1,6 +1,4 @@
-/**
- * The page at /graphql if the playground is off. The page says what this URL is for and where the API is documented.
- */
+/** The page at /graphql if the playground is off. It says where the API is documented. */
 import { HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../../platform/http/pages/look.js';
 import { openPages, type Pages } from '../../platform/http/pages/pages.js';
 
@@ -18,6 +16,6 @@ const BODY = `
         <li><a href="/v1/docs">REST reference</a>: every operation, with the name it also has in GraphQL</li>
         <li><a href="/lifecycle">The life of a job</a>: who can do what, in which state</li>
         <li>The schema: <code>schema/api.graphql</code> in the project</li>
-        <li>For developers of apps: <code>docs/clients.md</code> in the project</li>
+        <li>A guide for app developers: <code>docs/clients.md</code> in the project</li>
       </ul>
     </main>`;

@@ -3,8 +3,8 @@ import { htmlPage, type SiteLinks } from '../../platform/http/pages/look.js';
 
 export const FOLDER = '/graphql/playground';
 
-// GraphiQL follows the system's colors until the user chooses others. GraphiQL then marks the body, and the guide's
-// colors follow that mark.
+// GraphiQL follows the system's colors until the user chooses others. GraphiQL then marks the body, and the guide uses
+// that mark.
 const STYLES = `
       body.graphiql-dark { color-scheme: dark; }
       body.graphiql-light { color-scheme: light; }

@@ -1,8 +1,4 @@
-/**
- * The page that a browser gets at /graphql: GraphiQL, with tabs for two stories. In one story, a job goes well, and in
- * the other, a job ends in an appeal. All files of the page come from this server, which reads them on the first
- * request.
- */
+/** What browsers get at /graphql: GraphiQL, with tabs for a job that goes well and a job that ends in an appeal. */
 import { HTML, type SiteLinks } from '../../platform/http/pages/look.js';
 import { readPageFile } from '../../platform/http/pages/page-files.js';
 import { openPages, type PageFile, type Pages } from '../../platform/http/pages/pages.js';

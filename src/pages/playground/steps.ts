@@ -1,7 +1,6 @@
 /**
- * The steps of the playground's stories. Each step is a file, and each chapter is a folder. A step depends on the steps
- * before it. The comment in a step's file contains the guide's text, and the `Authorization` and `Variables` that the
- * tab sends with the operation.
+ * Each step of the stories is a file, and each chapter is a folder. A step depends on the steps before it. The comment
+ * in its file contains the guide's text, and the `Authorization` and `Variables` that the tab sends.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -31,7 +30,6 @@ export function readSteps(): readonly Step[] {
   );
 }
 
-/** Returns every operation that a step performs. */
 export function operationsOfSteps(): ReadonlySet<string> {
   return new Set(readSteps().flatMap(({ calls }) => calls));
 }

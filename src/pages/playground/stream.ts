@@ -1,7 +1,4 @@
-/**
- * A playground script that reads a subscription's results over server-sent events. The script provides the results as
- * an iterator that can be stopped.
- */
+/** A playground script that reads a subscription over server-sent events, as an iterator that can be stopped. */
 export const STREAM_SCRIPT = String.raw`'use strict';
 export function stream(request) {
   const controller = new AbortController();
@@ -28,7 +25,7 @@ async function* answersTo({ headers, body }, signal) {
       newestFirst = [JSON.parse(data), ...newestFirst].slice(0, KEPT);
       yield { received, newestFirst };
     }
-    const message = 'The stream has ended. To miss no event, subscribe again with the last position as “after”.';
+    const message = 'The stream has ended. To avoid missing events, subscribe again with the last position as “after”.';
     yield { errors: [{ message }], received, newestFirst };
   } catch ({ message }) {
     if (!signal.aborted) yield { errors: [{ message }], received, newestFirst };

@@ -1,6 +1,6 @@
 /** The caller of one request: their credentials, and the rate-limit budgets that the request consumes. */
 import type { RequestRecord } from '../telemetry/record.js';
-import { inWords, refuse, unauthenticated } from '../errors.js';
+import { inWords, NO_BEARER_TOKEN, refuse, unauthenticated } from '../errors.js';
 import { addressIdentity } from '../security/address.js';
 import { hashOfApiKey, isApiKeySecret } from '../security/access-token.js';
 import type { RateLimitResult } from '../security/rate-limit.js';
@@ -14,41 +14,33 @@ export interface CallerRequest {
   readonly record: RequestRecord;
   readonly requestId: string;
   readonly address: string;
-  /** The client whose quotas count this request. Its user is set once it is known. */
+  /** The client whose quotas count this request. The client's user is set once it's known. */
   readonly client: Client;
-  /**
-   * The token in the Authorization header. Empty if the header has no bearer token, undefined if there is no header.
-   */
+  /** Empty if the Authorization header has no bearer token, undefined if there is no header. */
   readonly bearer: string | undefined;
-  /** The value of the Idempotency-Key header. */
   readonly idempotencyKey?: string | undefined;
   /** The name that the caller's program gives itself. */
   readonly program?: string | null;
 }
 
-/** A call that was counted in a budget. */
 export interface Consumption {
   refund(): Promise<void>;
 }
 
-/** The names of a market's rate limits. */
 type BudgetOf<S extends FrameServices> = Parameters<S['budget']>[0];
 
 export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices<V> = FrameServices<V>> {
   /** The budgets that this request consumed, for the response headers. */
   readonly taken = new Map<string, RateLimitResult>();
-  /** The database for calls outside a dry run. Their connections count against the caller's quota. */
+  /** The database for calls outside a dry run. The connections of these calls count against the caller's quota. */
   readonly pool: Db;
-  /** Set if this request is a dry run. */
   dryRun: DryRun | undefined;
-  /** True if an earlier response was replayed. */
   replayed = false;
-  /** True if the caller has a read-only API key. Known once the viewer is known. */
+  /** True if the caller has a read-only API key. This is known only after the viewer is known. */
   onlyReads = false;
   readonly client: Client;
   /**
-   * The request's place in the quotas. `identify` is called once the session is known to be active, and throws if the
-   * user has too many requests in progress.
+   * `identify` is called once the session is active. `identify` throws if the user has too many requests in progress.
    */
   underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;
   #viewer: Promise<V> | undefined;
@@ -71,7 +63,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     this.pool = services.db.of(this.client);
   }
 
-  /** True if the caller has an API key, which may do less than a session. */
+  /** True if the caller uses an API key, which allows less than a session. */
   get hasApiKey(): boolean {
     return this.#credentials.kind === 'API key';
   }
@@ -91,7 +83,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     this.dryRun = createDryRun(this.pool, this.services.recordedEffects);
   }
 
-  /** Runs a whole request, then ends its dry run if it became one. */
+  /** Runs a whole request. If the request became a dry run, ends the dry run afterward. */
   async withDryRunEnd<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await this.services.db.asOneHolder(work);
@@ -100,10 +92,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     }
   }
 
-  /**
-   * Looks up the viewer once per request. With `byDatabase`, the result must come from the database and not from
-   * memory.
-   */
+  /** Looks up the viewer once per request. With `byDatabase`, the viewer isn't taken from memory. */
   viewer({ byDatabase = false } = {}): Promise<V> {
     if (!this.#viewer || (byDatabase && this.#isFromMemory))
       this.#viewer = this.#authenticate(byDatabase || this.#hasEnded);
@@ -160,8 +149,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   }
 
   /**
-   * Consumes the budget without showing it in the response. Returns the seconds until the budget has room again, or 0
-   * if it has room.
+   * Consumes the budget without showing it in the response. Returns the seconds until the budget has room again, or 0.
    */
   async tryConsume(name: BudgetOf<S>, identity: string): Promise<number> {
     const { allowed, retryAfterSeconds } = await this.#take(name, identity);
@@ -176,10 +164,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   }
 }
 
-/**
- * The budget that a call with an invalid token consumes. A call without a token isn't counted, because it isn't a
- * guess.
- */
+/** A call without a token isn't counted, because it isn't a guess. */
 const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NoViewer['reason'], 'invalidToken' | 'expiredToken' | undefined>> = {
   missing: undefined,
   malformed: 'invalidToken',
@@ -188,15 +173,12 @@ const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NoViewer['reason'], 'invalidToken' 
   session_ended: 'invalidToken',
 };
 
-/**
- * Reads the credentials from the token. The token is empty if the header has no bearer token, and undefined if there is
- * no header.
- */
 function readCredentials<V extends FrameViewer>(
   accessTokens: FrameServices<V>['accessTokens'],
   token: string | undefined,
 ): Credentials<V> {
   if (token === undefined) return { kind: 'none', reason: 'missing' };
+  if (token === '') return { kind: 'none', reason: 'malformed', message: NO_BEARER_TOKEN };
   if (isApiKeySecret(token)) return { kind: 'API key', secretHash: hashOfApiKey(token) };
   const claims = accessTokens.verify(token);
   if (claims === 'issued_in_future') return { kind: 'none', reason: 'invalid', loggedAs: claims };

@@ -13,10 +13,7 @@ const HEADER_VALUES = new Map([
   ['false', false],
 ]);
 
-/**
- * True if a request asks for a dry run. Any other value is refused, because a caller who misspells it would otherwise
- * make a real call.
- */
+/** An unknown value is refused, because a caller who misspells it would otherwise make a real call. */
 export function wantsDryRun(header: string | undefined): boolean {
   if (header === undefined) return false;
   const isWanted = HEADER_VALUES.get(header.trim().toLowerCase());
@@ -24,17 +21,15 @@ export function wantsDryRun(header: string | undefined): boolean {
   return isWanted;
 }
 
-/** The effects of a dry run, by kind. */
 export type DryRunEffects = Readonly<Record<string, object[]>>;
 
-/** How a market reads the effects that a transaction has recorded. */
 export interface RecordedEffects {
   readonly kinds: readonly string[];
-  /** The effects since `beganAt`, each with its row's identifier. */
+  /** Returns the effects since `beganAt`, each with its row's identifier. */
   since(this: void, tx: Db, beganAt: number): Promise<Readonly<Record<string, readonly { readonly id: string }[]>>>;
 }
 
-/** The counts of the effects, for a header that has no room for the effects themselves. */
+/** Counts the effects, for a header that has no room for the effects themselves. */
 export function countsOf(effects: DryRunEffects) {
   const counts = Object.entries(effects).map(([kind, list]) => [kind, list.length]);
   return { ...Object.fromEntries(counts), complete: false };
@@ -44,10 +39,7 @@ export interface DryRun {
   readonly effects: DryRunEffects;
   /** Undefined before the first writing operation has begun. */
   readonly transaction: Db | undefined;
-  /**
-   * Runs one operation in the transaction. Begins the transaction if necessary. A refused operation is rolled back
-   * immediately, as in a real call.
-   */
+  /** Begins the transaction if necessary. A refused operation is rolled back immediately, as in a real call. */
   run<T>(work: (tx: Db) => Promise<T>): Promise<T>;
   /** Rolls back the transaction, if it has begun. */
   end(): Promise<void>;
@@ -65,15 +57,15 @@ export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRu
   let finish = () => {};
 
   /**
-   * Two requests can lock the same rows in opposite orders. With the usual lock timeout, each request would hold a
-   * connection and wait for the other one until the timeout.
+   * Two requests can lock the same rows in opposite orders. With the usual timeout, each would hold a connection for a
+   * long time.
    */
   async function withShortLockTimeout(tx: Db): Promise<Db> {
     await waitForLocksAtMost(tx, DRY_RUN_LOCK_WAIT_MS);
     return tx;
   }
 
-  /** Settles when the transaction has begun. The transaction stays open until `finish` is called. */
+  /** Resolves when the transaction has begun. The transaction stays open until `finish` is called. */
   function begin(): Promise<Db> {
     beganAt = Date.now();
     const end = new Promise<void>((resolve) => (finish = resolve));
@@ -129,8 +121,8 @@ interface State {
 }
 
 /**
- * GraphQL doesn't wait for reads whose parent has failed. After the rollback, such a read would run on a connection
- * that serves another request.
+ * GraphQL doesn't await reads under a failed parent. After a rollback, these reads would run on another request's
+ * connection.
  */
 function whileOpen(tx: Db, state: State): Db {
   return {

@@ -1,7 +1,6 @@
 /**
- * Executes a call with an idempotency key exactly once: its result is committed together with its effect. A client that
- * retries with the same key and input gets that result, even if the first response was lost or the server crashed in
- * between.
+ * Executes a call with an idempotency key exactly once: its result is committed together with its effect. A retry with
+ * the same key and input gets that result, even if the first response was lost or the server crashed.
  */
 import { refuse } from '../errors.js';
 import type { Db } from '../db/database.js';
@@ -21,7 +20,6 @@ export interface IdempotentCall {
 
 type Claim = Pick<IdempotentCall, 'userId' | 'operation' | 'key'>;
 
-/** The statements for the results that are kept for retries. */
 export interface StoredAnswers {
   lockKey(tx: Db, claim: Claim): Promise<readonly { locked: boolean }[]>;
   selectRecord(db: Db, claim: Claim): Promise<readonly { inputSeal: string; answer: string }[]>;
@@ -52,9 +50,9 @@ export function once<Output>(
 }
 
 /**
- * Looks for an earlier result before it calls `prepare`, which may fail on a retry. For example, the current password
- * may have changed since the first call. If `prepare` fails, this looks again, because a concurrent call with the same
- * key may have succeeded.
+ * `prepare` may fail on a retry, for example because the password has changed since the first call. So this function
+ * looks for an earlier result first. It looks once more after a failure, because a concurrent call with the same key
+ * may have succeeded.
  */
 export async function prepareUnlessAnswered<Output, Preparation>(
   answers: StoredAnswers,
@@ -94,7 +92,7 @@ export function checkKey(key: string): string {
 
 const MOMENT = '$moment';
 
-/** Marks dates, because JSON would turn them into strings, and the APIs treat the two differently. */
+/** JSON would turn dates into strings, and the APIs treat dates and strings differently. */
 function serialize(answer: unknown): string {
   return JSON.stringify(answer, function (this: Record<string, unknown>, name, value: unknown) {
     const original = this[name];
@@ -116,9 +114,8 @@ interface OperationShape<I> {
 }
 
 /**
- * Creates the same string for all inputs that an operation treats as the same, in either API and any field order. A
- * missing field and null are the same, except for a field that null clears. The input must have been parsed by the
- * operation's schema.
+ * Returns the same string for inputs that an operation treats as the same, in either API and in any field order. A
+ * missing field equals null unless null clears it. The input must have been parsed by the operation's schema.
  */
 export function fingerprintOf<I>(operation: OperationShape<I>, input: I): string {
   return JSON.stringify(canonical(operation.input, input, operation.nullClears === true));
@@ -136,10 +133,7 @@ function canonical(schema: z.core.$ZodType, value: unknown, nullClears: boolean)
   return Object.fromEntries(fields);
 }
 
-/**
- * True if the field counts toward the fingerprint. Null clears a value. For a group of fields and for parameters
- * outside the body, null means absent.
- */
+/** Null clears a value. For a group of fields and for parameters outside the body, null means absent. */
 function countsFor(name: string, field: z.core.$ZodType, value: unknown, nullClears: boolean): boolean {
   const { parameter, readOnly, implied } = metaOf(field);
   if (implied || (readOnly && isIgnored(name))) return false;

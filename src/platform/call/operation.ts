@@ -8,10 +8,10 @@ import { fingerprintOf, checkKey, once, prepareUnlessAnswered, type IdempotentCa
 import type { FrameServices, FrameViewer } from './services.js';
 import { invalidField, parse } from './validation.js';
 
-/** What an operation runs with. A market's calls have their own viewers, services, and parts. */
+/** A market's calls have their own viewers, services, and parts. */
 export interface Call {
   readonly viewer: unknown;
-  /** The database. An operation reads and writes only through this connection. */
+  /** An operation reads and writes only through this connection. */
   readonly db: Db;
   readonly services: object;
   readonly caller: CallerInCall;
@@ -33,49 +33,40 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
   /** One sentence for the API reference. */
   readonly description: string;
   readonly allows: Allowed;
-  /**
-   * The rate limit that a call consumes before anything is read. With `own`, the operation consumes its rate limit
-   * itself.
-   */
+  /** The rate limit is consumed before anything is read. With `own`, the operation consumes its rate limit itself. */
   readonly budget: string;
-  /**
-   * The error codes of the operation's own rules. Codes that follow from its input or from the lifecycle aren't listed.
-   */
+  /** The codes of the operation's own rules. Codes that follow from its input or from the lifecycle aren't listed. */
   readonly refusals?: readonly string[];
   readonly input: z.ZodType<Input>;
-  /**
-   * True for operations that need no session, or that open or end one. Such operations ignore `Idempotency-Key` and
-   * `Dry-Run`.
-   */
+  /** True for operations that need no session, or that open or end one. */
   readonly ignoresKeyAndDryRun?: boolean;
   /**
-   * True for operations that return a secret. The secret is never stored, so they ignore `Idempotency-Key`. These
-   * operations also refuse a dry run, because a rolled-back secret is useless.
+   * True for operations that return a secret. The secret is never stored, so an idempotency key is ignored. A dry run
+   * is refused, because a rolled-back secret is useless.
    */
   readonly answersSecret?: boolean;
-  /**
-   * True for operations that an API key can't call, such as changing the email, the password, sessions, or keys. These
-   * operations need a session, and the database must confirm that the session is still active.
-   */
+  /** True for operations that an API key can't call. The database must confirm that the session is still active. */
   readonly needsSession?: boolean;
   /** True for operations that need the database to confirm that the API key or the session is still active. */
   readonly asksDatabase?: boolean;
-  /** True if null clears a field, which makes it different from omitting the field. */
+  /** True if null clears a field, so null and an omitted field mean different things. */
   readonly nullClears?: boolean;
-  /** Loads data that the operation needs and that takes long the first time. Called before a transaction begins. */
+  /**
+   * Loads data that the operation needs and that takes long to load the first time. Called before a transaction begins.
+   */
   load?(input: Input): Promise<void>;
   /**
-   * Slow work such as hashing, done before a transaction begins. `run` receives its result. In a dry run, such an
-   * operation must be the request's only mutation, because another mutation's transaction would be open.
+   * Slow work such as hashing, done before a transaction begins. In a dry run, the operation must be the request's only
+   * mutation, because another mutation's transaction would be open.
    */
   prepare?(call: C, input: Input): Promise<Preparation>;
-  // Methods, so that operations with different viewers fit in one list.
+  // `load`, `prepare`, and `run` are declared as methods, so operations with different viewers fit in one list.
   run(call: C, input: Input, preparation: Preparation): Promise<Output>;
 }
 
 /**
- * True if the operation writes. All other operations only read, or they are called without a session and have their own
- * rate limits.
+ * True for operations that consume the `write` budget. All other operations only read, or are called without a session
+ * and have their own rate limits.
  */
 export function isWrite({ budget }: Pick<Operation<unknown, unknown>, 'budget'>): boolean {
   return budget === 'write';
@@ -87,8 +78,8 @@ export function isRepeatable(operation: Operation<unknown, unknown>): boolean {
 }
 
 /**
- * An operation's input, or a function that parses it later. With a function, a malformed input is refused after
- * authentication and the rate limit.
+ * If the source is a function, it's called after authentication and the rate limit, so a malformed input is refused
+ * only then.
  */
 export type InputSource = object | (() => Promise<object>);
 
@@ -117,10 +108,7 @@ export async function perform<Input, Output>(
   }
 }
 
-/**
- * Performs a read that is nested in another operation. The nested read consumes no rate limit. Everything else is the
- * same as in `perform`.
- */
+/** A read that is nested in another operation consumes no rate limit. Everything else is as in `perform`. */
 export async function performWithin<Input, Output>(
   operation: Operation<Input, Output>,
   input: InputSource,
@@ -168,27 +156,28 @@ function assertSession({ hasApiKey }: Pick<Caller, 'hasApiKey'>): void {
   if (hasApiKey) throw refuse('FORBIDDEN', { message: NOT_BY_KEY });
 }
 
-/** Refuses a caller without an active session. For operations that need a session only for some of their inputs. */
+/**
+ * Refuses a caller without an active session. Operations call this if they need a session only for some of their
+ * inputs.
+ */
 export async function requireSession(caller: Pick<Caller, 'hasApiKey' | 'viewer'>): Promise<void> {
   assertSession(caller);
   await caller.viewer({ byDatabase: true });
 }
 
-const NOT_BY_KEY = 'An API key can’t do this. Log in to manage the email address, password, sessions and API keys.';
+const NOT_BY_KEY = 'An API key can’t do this. Log in to manage the email address, password, sessions, and API keys.';
 const NOT_BY_READ_KEY = 'This API key is read-only. To do this, create a key with full access.';
 
 async function parseInput<Input>({ input: schema }: Operation<Input, unknown>, input: InputSource): Promise<Input> {
   return parse(schema, typeof input === 'function' ? await input() : input);
 }
 
-/** Who performs an operation, and which parts of the result the API needs next. */
 interface CallContext {
   readonly viewer: FrameViewer | null;
   readonly caller: Caller;
   readonly include: object;
 }
 
-/** Runs the operation, with or without an idempotency key, as a dry run or a real call. */
 async function run<Input, Output>(
   operation: Operation<Input, Output>,
   input: Input,
@@ -203,7 +192,8 @@ async function run<Input, Output>(
   return idempotency ? runOnce(operation, input, context, idempotency) : runPlainly(operation, input, context);
 }
 
-const NOTHING_TO_SHOW = 'isn’t allowed for an operation that returns a secret, because the secret couldn’t be shown';
+const NOTHING_TO_SHOW =
+  'isn’t allowed for an operation that returns a secret, because a dry run doesn’t create secrets';
 
 async function runPlainly<Input, Output>(
   operation: Operation<Input, Output>,
@@ -221,7 +211,7 @@ async function runOnce<Input, Output>(
   idempotency: IdempotentCall,
 ): Promise<Output> {
   const { storedAnswers } = caller.services;
-  // A retry may select other fields, so the stored result has no included parts.
+  // The stored result has no included parts, because a retry may select other fields.
   const context = { viewer, caller, include: NO_PARTS };
   const prepare = async (): Promise<unknown> => operation.prepare?.(callOn(caller.db, context), input);
   const { earlier, preparation } = operation.prepare
@@ -248,7 +238,6 @@ function inDryRunOrNot<T>(
   return dryRun && isWrite(operation) ? dryRun.run(work) : work(db);
 }
 
-/** The idempotency key and what it belongs to. Undefined for a call without a key. */
 function keyOf<I>(operation: Operation<I, unknown>, input: I, context: CallContext): IdempotentCall | undefined {
   const { viewer, caller } = context;
   const { idempotencyKey } = caller.request;

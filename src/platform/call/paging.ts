@@ -1,6 +1,4 @@
-/**
- * The input that selects a page: by number or cursor in REST, only by cursor in GraphQL. One schema covers both APIs.
- */
+/** Selects a page: by number or cursor in REST, only by cursor in GraphQL. One schema covers both APIs. */
 import { z } from 'zod';
 import { FIELD_TEXT, PAGE } from '../caller-limits.js';
 import { MONEY_MAX } from '../fields/values.js';
@@ -33,17 +31,13 @@ export const pageShape = {
   before: z.string().nullish().describe('Returns the last entries before this cursor.'),
 };
 
-/**
- * The shape of a cursor, key by key. If two orders have keys of the same kinds, each cursor starts with its order's
- * name.
- */
+/** The kinds of a cursor's keys. If two orders have the same kinds, each cursor starts with its order's name. */
 export type PositionShape = readonly ('time' | 'text' | 'number' | 'money' | 'flag' | OrderName)[];
 
 interface OrderName {
   readonly order: string;
 }
 
-/** The page with the order's name in its cursors. */
 export function withOrderName<Row>(order: string, page: Page<Row>): Page<Row> {
   const { positionOf } = page;
   return Object.assign(page, { positionOf: (row: Row) => [order, ...positionOf(row)] });
@@ -133,10 +127,7 @@ function isWholeBetween(value: unknown, min: number, max: number): value is numb
 
 const nestedPageInput = z.strictObject({ first: size.nullish(), last: size.nullish() });
 
-/**
- * Parses the page of a nested list, which is the same for every parent. An invalid page is refused like any other
- * input.
- */
+/** A nested list's page is the same for every parent. An invalid page is refused like any other input. */
 export function nestedPage({ first, last, ...cursors }: NestedPageInput, shape: PositionShape): SamePageRequest {
   return connectionPage(
     { ...parse(nestedPageInput, { first, last }), ...cursors },

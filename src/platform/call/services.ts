@@ -1,4 +1,4 @@
-/** What the frame needs from a market: its services and its kind of viewer. */
+/** The parts of a market that the platform needs: its services and its kind of viewer. */
 import type { Logger } from 'pino';
 import type { Db, Database } from '../db/database.js';
 import type { UnauthenticatedReason } from '../errors.js';
@@ -10,7 +10,6 @@ import type { Metrics } from '../telemetry/metrics.js';
 import type { RecordedEffects } from './dry-run.js';
 import type { StoredAnswers } from './idempotency.js';
 
-/** A signed-in user. */
 export interface FrameViewer {
   readonly userId: string;
   readonly sessionId: string;
@@ -20,13 +19,13 @@ export interface FrameViewer {
 /** The part of a viewer that an access token names. */
 type BearerOf<V extends FrameViewer> = Pick<V, 'userId' | 'sessionId' | 'role'>;
 
-/** Why there is no viewer. Has a message if the usual message, which is about a session, doesn't fit. */
+/** Why there is no viewer. Has a message of its own if the usual message, which is about a session, doesn't fit. */
 export interface NoViewer {
   readonly reason: UnauthenticatedReason;
   readonly message?: string;
   /**
-   * A reason for the log only. If the clocks of two instances differ, an operator must know, but a client doesn't need
-   * to.
+   * This reason appears only in the log. If two instances' clocks differ, an operator must know, but a client doesn't
+   * need to.
    */
   readonly loggedAs?: 'issued_in_future';
 }
@@ -41,16 +40,14 @@ export type Credentials<V extends FrameViewer = FrameViewer> =
 export interface CallerIdentity<V> {
   readonly viewer: V;
   readonly apiKey?: string;
-  /** True for a read-only API key. */
   readonly onlyReads?: boolean;
 }
 
 /** Credentials that name somebody. */
 export type GivenCredentials<V extends FrameViewer> = Exclude<Credentials<V>, { readonly kind: 'none' }>;
 
-/** Finds the user who has a session or an API key. */
 export interface Viewers<V extends FrameViewer> {
-  /** Looks only in memory. Returns undefined if the database must be queried. */
+  /** Looks for the viewer only in memory. Returns undefined if the database must be queried. */
   inMemory(credentials: GivenCredentials<V>): V | undefined;
   find(credentials: GivenCredentials<V>, db: Db): Promise<CallerIdentity<V> | NoViewer>;
   /** The viewer of a session that was active at its last lookup. */
@@ -65,10 +62,10 @@ export interface FrameServices<V extends FrameViewer = FrameViewer> {
   readonly accessTokens: Pick<AccessTokens<BearerOf<V>>, 'verify'>;
   readonly viewers: Viewers<V>;
   readonly rateLimits: RateLimits;
-  /** The rate limit with this name. The frame itself consumes `read`, `invalidToken`, and `expiredToken`. */
+  /** The rate limit with this name. The platform itself consumes `read`, `invalidToken`, and `expiredToken`. */
   budget(name: string): RateBudget;
   /**
-   * The text's HMACs. The first uses the current secret. If JWT_PREVIOUS_SECRET is set, the second HMAC uses that
+   * The text's HMACs. The first one uses the current secret. If JWT_PREVIOUS_SECRET is set, a second one uses that
    * secret.
    */
   hmacs(text: string): readonly string[];

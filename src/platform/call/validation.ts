@@ -9,13 +9,13 @@ export function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output
   return parsed.data;
 }
 
-/** Refuses an input for the problems that the API has found and those that the schema finds. */
+/** Creates a refusal that lists the problems that the API has found and those that the schema finds. */
 export function invalidInput(schema: z.ZodType, input: unknown, found: ReadonlyMap<string, string>): Refusal {
   const parsed = schema.safeParse(input, IN_OUR_WORDS);
   return invalid(new Map([...problemsOf(schema, parsed.error?.issues ?? []), ...found]));
 }
 
-/** A refusal of one field, for rules that a schema can't express. */
+/** Creates a refusal about one field, for rules that a schema can't express. */
 export function invalidField(field: string, problem: string): Refusal {
   return refuse('VALIDATION_FAILED', { fields: { [field]: problem } });
 }
@@ -24,10 +24,7 @@ function invalid(problems: ReadonlyMap<string, string>): Refusal {
   return refuse('VALIDATION_FAILED', { fields: Object.fromEntries(problems) });
 }
 
-/**
- * The first problem of each field. Returns a map, because a client may send a field name that every object has, such as
- * `constructor`.
- */
+/** The result is a map, because a client may send a field name that every object has, such as `constructor`. */
 function problemsOf(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [field, problem] of issues.flatMap((issue) => problemsIn(schema, issue)))
@@ -73,8 +70,8 @@ const KIND_WORDS: Record<string, string> = {
 };
 
 /**
- * Zod copies these options and sets `async` in the copy. If `async` weren't already there, each copy would get its own
- * hidden class (see test/bench/README.md), and V8 couldn't optimize Zod's code for it.
+ * Zod copies these options and sets `async` in the copy. Without `async` here, each copy would get its own hidden class
+ * (see test/bench/README.md), and V8 couldn't optimize Zod's code for it.
  */
 const IN_OUR_WORDS = { error: sentenceFor, async: false };
 
@@ -98,10 +95,7 @@ function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/**
- * True if the schema accepts only integers. Zod itself first expects a number, and checks only then that the number is
- * an integer.
- */
+/** Zod itself first expects a number, and only then checks that the number is an integer. */
 function isWholeNumber(schema: unknown): boolean {
   return schema instanceof z.ZodNumber && kindOf(schema).is === 'integer';
 }

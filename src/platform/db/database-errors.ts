@@ -1,10 +1,7 @@
 /** Turns database errors into refusals for callers. Postgres's own messages appear only in the log. */
 import { Overload, Refusal, type OverloadCause, PLATFORM_REFUSALS } from '../errors.js';
 
-/**
- * The form of a Postgres error code. Codes from the driver and the operating system are longer or contain an
- * underscore.
- */
+/** Codes from the driver and the operating system are longer or contain an underscore. */
 const SQLSTATE = /^[0-9][0-9A-Z]{4}$/;
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
@@ -36,9 +33,8 @@ const TOO_SLOW = new Set([
 ]);
 
 /**
- * The errors that mean that the database is unreachable, read-only, full, or slow. The call is valid and may succeed
- * later. The first match counts. The SQLSTATE classes cover connections, operator intervention, resources, and the
- * disk.
+ * With these errors, the call is valid and may succeed later. The first entry that matches is used. The SQLSTATE
+ * classes cover connections (08), operator intervention (57P), resources (53), and the disk (58).
  */
 const OVERLOADS: readonly (readonly [overloadCause: OverloadCause, fits: (code: string) => boolean])[] = [
   ['database_slow', (code) => TOO_SLOW.has(code)],
@@ -73,16 +69,12 @@ export function overload(overloadCause: OverloadCause, cause: unknown): Overload
   return new Overload(overloadCause, SENTENCES[overloadCause], cause, code && SQLSTATE.test(code) ? code : undefined);
 }
 
-/** The name of the violated constraint. */
 export function violatedConstraint(error: unknown): string | undefined {
   if (!codeOf(error)?.startsWith('23') || !(error instanceof Error)) return undefined;
   return 'constraint_name' in error && typeof error.constraint_name === 'string' ? error.constraint_name : undefined;
 }
 
-/**
- * True if an earlier statement of the transaction failed. Postgres then rejects all later statements until the
- * transaction ends.
- */
+/** True if an earlier statement failed. Postgres then rejects all later ones until the transaction ends. */
 export function isBehindFailure(error: unknown): boolean {
   return codeOf(error) === '25P02';
 }

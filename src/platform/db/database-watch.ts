@@ -16,26 +16,24 @@ export interface DatabaseProblem {
 }
 
 export interface DatabaseWatch {
-  /** The watch's own connection. */
   readonly probe: Database;
-  /** The database problem because of which calls can't be served. */
   readonly problem: DatabaseProblem | undefined;
-  /** Polls now. Resolves within `answerWithinMs`, whatever the database does. */
+  /** Polls now. Resolves within `answerWithinMs`, no matter what the database does. */
   poll(): Promise<void>;
-  /** Called when a call fails in a way that may point to a problem. Polls immediately. */
+  /** Called when a call fails in a way that may point to a problem with the database. Polls immediately. */
   suspect(): void;
   /** Called when a statement on any other connection gets a response. */
   noteAnswer(): void;
-  /** Receives the function that drops a pool's connections. A silent or demoted database doesn't close them itself. */
+  /**
+   * Receives the function that drops a pool's connections. A silent or demoted database doesn't close its connections
+   * itself.
+   */
   onOpen(reconnect: Reconnect): void;
   /** Stops polling. The connection closes once nothing is running on it. */
   close(): Promise<void>;
 }
 
-/**
- * The error for a database that neither responds nor closes connections. Without this error, pending statements would
- * wait until the outage ends.
- */
+/** Ends the statements that are pending on a silent database. Otherwise, they would wait until the outage ends. */
 class NoAnswer extends Error {}
 
 export interface WatchSettings {

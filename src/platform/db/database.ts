@@ -1,7 +1,4 @@
-/**
- * The connection to Postgres: a bounded pool behind a bounded queue. Everything that can wait has a timeout. A
- * transaction that hits a serialization failure or a deadlock is retried.
- */
+/** A bounded pool of Postgres connections behind a bounded queue. Everything that can wait has a timeout. */
 import postgres, { type ParameterOrJSON, type Sql } from 'postgres';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { QUOTAS } from '../caller-limits.js';
@@ -16,7 +13,6 @@ import { DATABASE } from '../service-limits.js';
 export { named, pipelined } from './transaction.js';
 export type { Db, NamedStatement, Transaction } from './transaction.js';
 
-/** The database address: a URL, or the parts of a socket address. */
 export type Connection = (
   { url: string } | { host: string; port: number; username: string; database: string; password?: string }
 ) & {
@@ -49,16 +45,14 @@ export const DATABASE_DEFAULTS: DatabaseSettings = { ...DATABASE, applicationNam
 
 export interface Database extends Db {
   forLong(): Db;
-  /** The same database for one caller. Its calls count against that caller's quota in the queue. */
+  /** The same database for one caller. The caller's calls count against their quota in the queue. */
   of(client: Client): Db;
-  /** The number of statements and transactions that are running and waiting. */
   readonly queue: Pick<FairQueue, 'active' | 'waiting'>;
   /** Runs a request that keeps its transaction open across several calls. Only the `watch` hook needs this. */
   asOneHolder<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** The limits of the queue and the metrics of its refusals. */
 export interface DatabaseQuotas {
   readonly limits: Pick<QuotaTable, 'databaseQueue'>;
   readonly events: QuotaEvents;
@@ -67,7 +61,7 @@ export interface DatabaseQuotas {
 const DEFAULT_QUOTAS: DatabaseQuotas = { limits: QUOTAS, events: NO_EVENTS };
 
 export interface TransactionWatch {
-  /** Called when a call asks the pool for a connection. If this function throws, the call fails. */
+  /** Called when a call requests a connection from the pool. If this function throws, the call fails. */
   asking(): void;
   /** Runs the work of a transaction. */
   holding<T>(work: () => Promise<T>): Promise<T>;
@@ -76,26 +70,19 @@ export interface TransactionWatch {
 }
 
 export interface DatabaseHooks {
-  /** Called with the text and the parameters of every statement that is sent. */
   onStatement?: (text: string, params: readonly unknown[]) => void;
   /** Observes transactions. The tests use it to find a call that needs two connections at the same time. */
   watch?: TransactionWatch;
-  /** Called with the name of every statement that finishes. */
   onAnswer?: (name: string, seconds: number, isFailed: boolean) => void;
-  /** Called for every call that the database couldn't serve. */
   onOverload?: (overload: Overload) => void;
   /** Called when a transaction is retried, with the SQLSTATE of the failure. */
   onRetry?: (code: string) => void;
   /**
-   * Receives a function that drops all connections and their pending statements. If the database or the network goes
-   * silent without closing connections, those statements would otherwise wait until the outage ends. The next call
-   * opens new connections.
+   * Receives a function that drops all connections and their pending statements. If the database goes silent, those
+   * statements would otherwise wait until the outage ends. The next call opens new connections.
    */
   onOpen?: (reconnect: () => Promise<void>) => void;
-  /**
-   * The known problem with the database, if any. Refusals then name it instead of saying that the server is over
-   * capacity.
-   */
+  /** If there is a problem, refusals name it instead of saying that the server is over capacity. */
   problem?: () => 'database_away' | 'database_read_only' | undefined;
 }
 
@@ -155,12 +142,12 @@ export function connect(
     }
   }
 
-  /** When a call last got a response, or when the first of the running ones started. */
+  /** The time of the last response to a call, or the time when the first of the running calls started. */
   let answeredAtMs = 0;
 
   /**
-   * Runs a transaction, or a single statement, which is a transaction too. Retries it if it fails, because a failed
-   * transaction has had no effect.
+   * Retries a failed transaction, which is safe because the failed one had no effect. A single statement is a
+   * transaction too.
    */
   async function persistently<T>(client: Client, work: () => Promise<T>, kind?: Work): Promise<T> {
     hooks.watch?.asking();
@@ -228,8 +215,9 @@ async function measure<T>(
 }
 
 /**
- * The delay before a lost connection reconnects. The driver's own delays grow to 20 seconds with the failures of all
- * connections together, and would outlast the outage. An attempt is cheap, and it's only made when a query is waiting.
+ * The delay before the driver reconnects after it has lost a connection. The driver's own delays grow up to 20 seconds
+ * with the failures of all connections, and would outlast the outage. An attempt is cheap, and it's only made when a
+ * query is waiting.
  */
 const reconnectAfterSeconds = () => 0.05 + Math.random() * 0.1;
 
@@ -248,7 +236,7 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
     connect_timeout: settings.connectTimeoutSeconds,
     idle_timeout: 0,
     backoff: reconnectAfterSeconds,
-    // The driver's query for types would cause an unhandled rejection if the connection were lost during it.
+    // The driver's query for types would cause an unhandled rejection if the connection were lost while the query ran.
     fetch_types: false,
     prepare: connection.preparedStatements ?? true,
     onnotice: () => {},

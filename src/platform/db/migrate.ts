@@ -1,7 +1,6 @@
 /**
- * Migrates a database to the current schema. Each file runs in its own transaction, or statement by statement if its
- * first line says so. Many instances may start at the same time: one migrates, and the others wait. See src/README.md
- * for how to write a migration.
+ * Migrates a database to the current schema. If many instances start at the same time, one migrates and the others
+ * wait. See src/README.md for how to write a migration.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -58,10 +57,9 @@ export async function migrate(connection: Connection, settings: MigrationSetting
 }
 
 /**
- * True if this transaction got the migration lock. The transaction holds the lock, because behind a pooler a session
- * lock would outlive this server. A concurrent index build waits for every open snapshot. So this statement is sent
- * without parameters, in one message that leaves no snapshot open. A waiting instance asks in a new transaction each
- * time.
+ * The transaction holds the lock, because behind a pooler a session lock would outlive this server. A concurrent index
+ * build waits for every open snapshot. This statement has no parameters, because a statement sent as a single message
+ * leaves no snapshot open. A waiting instance tries again in a new transaction each time.
  */
 async function isLocked(sql: TransactionSql): Promise<boolean> {
   const [lock] = await sql.unsafe<{ isMine: boolean }[]>(
@@ -81,10 +79,7 @@ interface Migration extends MigrationMeta {
   readonly name: string;
 }
 
-/**
- * Runs the migrations that the database doesn't have yet. The caller must hold the lock. Each migration is recorded as
- * drizzle-orm's own `migrate` records it.
- */
+/** The caller must hold the lock. Each migration is recorded as drizzle-orm's own `migrate` records it. */
 export async function runPending(sql: Sql, settings: MigrationSettings = {}): Promise<readonly string[]> {
   const { folder = MIGRATIONS_FOLDER, signal, onRun } = settings;
   await sql`create schema if not exists drizzle`;
@@ -107,8 +102,8 @@ export async function runPending(sql: Sql, settings: MigrationSettings = {}): Pr
 const NO_LOCK = new Set(['55P03', '40P01']);
 
 /**
- * While a statement waits to lock a table, every call that needs the table queues behind it. So the statement waits
- * only briefly and is retried after a pause.
+ * Every call that needs the table queues behind a waiting migration. Therefore, a migration waits only briefly and is
+ * then retried.
  */
 async function runPersistently(sql: Sql, migration: Migration, settings: MigrationSettings): Promise<void> {
   const { signal, onRetry, times = MIGRATIONS } = settings;
@@ -131,8 +126,7 @@ async function runInside(sql: Sql, migration: Migration, lockTimeoutMs: number):
     await tx.unsafe(
       `set local lock_timeout = ${lockTimeoutMs}; set local statement_timeout = ${DATABASE.migrationTimeoutMs}`,
     );
-    // This instance may have lost the connection that held its lock. Another one may have run this file in the
-    // meantime.
+    // This instance may have lost the connection that held its lock, and another one may have run this file.
     await tx`lock table drizzle.__drizzle_migrations in share row exclusive mode`;
     const ran = await tx`select from drizzle.__drizzle_migrations where created_at = ${migration.folderMillis}`;
     if (ran.length > 0) return;
@@ -141,10 +135,7 @@ async function runInside(sql: Sql, migration: Migration, lockTimeoutMs: number):
   });
 }
 
-/**
- * Runs a migration outside a transaction. It must be safe to run each statement again: if one fails, the effects of the
- * earlier ones remain.
- */
+/** Each statement must be safe to run again: if one fails, the effects of the earlier ones remain. */
 async function runOutside(sql: Sql, migration: Migration): Promise<void> {
   for (const statement of migration.sql) await sql.unsafe(statement);
   await record(sql, migration);

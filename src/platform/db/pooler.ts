@@ -1,14 +1,14 @@
 /**
- * Detects what is between the server and PostgreSQL. A pooler in transaction mode, such as PgBouncer, gives each
- * transaction a different connection. It keeps session locks, doesn't pass on notifications or timeouts, and may not
- * support prepared statements. So only calls go through the pooler, and `DATABASE_DIRECT_URL` serves everything else. A
- * setup that can't work is rejected at startup.
+ * Detects a pooler in transaction mode, such as PgBouncer, which gives each transaction a different connection. A
+ * pooler keeps session locks, doesn't pass on notifications or timeouts, and may not support prepared statements. So
+ * only calls go through it, and `DATABASE_DIRECT_URL` serves everything else. A setup that can't work is rejected at
+ * startup.
  */
 import type { Row } from 'postgres';
 import { DATABASE_DEFAULTS, directly, openPool, type Connection } from './database.js';
 
 export interface PoolerNotices {
-  /** Whether the configuration turns prepared statements on or off. Undefined if it does neither. */
+  /** True or false if the configuration turns prepared statements on or off, and otherwise undefined. */
   readonly preparedStatements: boolean | undefined;
   onUnknownStatements(): void;
 }
@@ -39,7 +39,10 @@ export async function checkConnection(
   return { ...connection, preparedStatements: preparedStatements ?? (!pooled.isPooled || pooled.rewritesStatements) };
 }
 
-/** With default settings, PgBouncer rejects a client's timeouts. */
+/**
+ * With default settings, PgBouncer rejects a connection that sets timeouts, so that error also means that there is a
+ * pooler.
+ */
 function isPooled(connection: Connection): Promise<boolean> {
   return lookAt(connection).then(
     (poll) => poll.isPooled,
@@ -79,10 +82,7 @@ function timeoutsOfRole({ missing, row }: Look): string {
     .join('\n');
 }
 
-/**
- * A pooler invents the process ID that it reports to its clients. A pooler that supports prepared statements renames
- * the statements.
- */
+/** A pooler invents the process ID that it reports, and renames prepared statements if it supports them. */
 async function lookAt(connection: Connection): Promise<Look> {
   const client = openPool({ ...connection, preparedStatements: true }, { ...DATABASE_DEFAULTS, poolSize: 1 });
   try {

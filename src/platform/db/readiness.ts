@@ -19,7 +19,7 @@ const selectOldestBuild = statement(
   (_: Placeholders<object>, fields) => builder.select(fields).from(oldestBuild),
 );
 
-/** A database that is full still serves existing connections, so a server that has some stays ready. */
+/** A database that is full still serves existing connections, so a server that has connections stays ready. */
 export const FULL = 'the database accepts no more connections';
 export const UNREACHABLE = 'the database cannot be reached';
 export const OLDER_SCHEMA = 'the schema is older than this build needs: run npm run migrate';
@@ -31,7 +31,6 @@ const NOT_READABLE = 'the role in DATABASE_URL cannot read the table of migratio
 const UNDEFINED_TABLE = '42P01';
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** The reason why the server isn't ready. Undefined if it is. */
 export async function unreadinessOf(db: Db): Promise<string | undefined> {
   try {
     const [last] = await lastMigration(db, {});

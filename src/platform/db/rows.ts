@@ -1,17 +1,12 @@
-/**
- * Converts a statement's values to rows, using the fields that it selects. The decoder of each value is chosen once,
- * when the statement is built, instead of for every row.
- */
+/** Converts a statement's values to rows. Each value's decoder is chosen once per statement instead of once per row. */
 import { Column, is, sql, SQL, type GetColumnData } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 
-/** A column, or an expression with the type of its values. */
 export type Field = PgColumn | SQL | SQL.Aliased;
 
-/** The columns of a row, or of an object in a row. */
 export type RowShape = Readonly<Record<string, Field>>;
 
-/** What a statement returns, in column order: values and objects of values. */
+/** The results of a statement, in column order: values and objects of values. */
 export type Fields = Readonly<Record<string, Field | RowShape>>;
 
 /** A named expression whose values are converted. The decoders of `mapWith` are private to Drizzle. */
@@ -31,16 +26,12 @@ const MAY_BE_ABSENT = Symbol('from a row that may be absent');
 
 type MayBeAbsent = { readonly [MAY_BE_ABSENT]: true };
 
-/**
- * A column or an object from a table that an outer join may not match. The column is then null, and so is the object.
- * The object's first column must not be nullable.
- */
+/** A part that is null if an outer join finds no match. An object's first column must not be nullable. */
 export function mayBeAbsent<Part extends PgColumn | RowShape>(part: Part): Part & MayBeAbsent {
   // Any column can hold null, so only the type differs.
   return (is(part, Column) ? part : { ...part, [MAY_BE_ABSENT]: true }) as Part & MayBeAbsent;
 }
 
-/** The row type of these fields. */
 export type Row<F> = { -readonly [Name in keyof F as Name extends string ? Name : never]: Value<F[Name]> };
 
 type Value<F> = F extends MayBeAbsent ? Present<F> | null : Present<F>;
@@ -53,7 +44,6 @@ type Present<F> = F extends Column
       ? Row<F>
       : F;
 
-/** The format of the values: the driver's own, or JSON. */
 export type ValuesFrom = 'driver' | 'json';
 
 type Decode = (value: unknown) => unknown;
@@ -63,7 +53,7 @@ interface Cell {
   readonly decode: Decode | undefined;
 }
 
-/** Adjacent cells of a row. These cells belong to the row itself or to an object in it. */
+/** Adjacent cells of a row. They belong to the row itself or to an object in it. */
 interface Group {
   readonly name: string | undefined;
   /** The index of the group's first value in the row. */
@@ -152,12 +142,12 @@ function cellOf(name: string, field: Field, from: ValuesFrom): Cell {
 function decoderOf(field: Field): Decode | undefined {
   if (field instanceof ConvertedColumn) return field.convert as Decode;
   if (!is(field, Column)) return undefined;
-  // Looked up once, because each lookup on an aliased column goes through a proxy.
+  // The decoder is looked up only once, because each lookup on an aliased column goes through a proxy.
   const { mapFromDriverValue: decode } = field;
   return decode === Column.prototype.mapFromDriverValue ? undefined : (value) => decode.call(field, value);
 }
 
-/** A nested row as an array of its values without names, the cheapest form for the database and the reader. */
+/** A nested row as an array of its values without names, which is the cheapest form for the database and the reader. */
 export function asJson(shape: RowShape): SQL {
   const values = Object.values(shape).map((field) => sql`${is(field, SQL.Aliased) ? field.sql : field}`);
   return sql`json_build_array(${sql.join(values, sql`, `)})`;
@@ -169,7 +159,10 @@ export function jsonReader<Read>(shape: RowShape): (values: readonly unknown[]) 
   return (values) => read(values) as Read;
 }
 
-/** The decoder for a value in JSON. JSON has arrays. Every other value has the same form as from the driver. */
+/**
+ * The decoder for a value in JSON. In JSON, an array is already an array. Every other value has the same form as from
+ * the driver.
+ */
 function ofJson(decode: Decode | undefined): Decode | undefined {
   return decode && ((value) => (Array.isArray(value) ? value : decode(value)));
 }

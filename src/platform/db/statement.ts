@@ -1,7 +1,7 @@
 /**
- * Builds a statement with Drizzle once and sends its text many times. Building SQL costs several times as much as
- * sending it. A statement that Drizzle prepared on the pool couldn't run inside a transaction. A statement built here
- * runs on the pool and in transactions.
+ * Builds a statement with Drizzle once and sends its text many times, because building SQL costs several times as much
+ * as sending it. Unlike a statement that Drizzle has prepared on the pool, this statement also runs inside
+ * transactions.
  */
 import { Column, is, Param, Placeholder, sql, type DriverValueEncoder, type SQL, type SQLWrapper } from 'drizzle-orm';
 import { PgDialect, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
@@ -11,7 +11,6 @@ import type { ParameterOrJSON } from 'postgres';
 import { named, type Db, type NamedStatement } from './database.js';
 import { rowReader, type Fields, type Row, type RowReader, type ValuesFrom } from './rows.js';
 
-/** The parameters of a statement, by name. */
 export interface Placeholders<V> {
   <Name extends keyof V & string>(name: Name): Placeholder<Name, V[Name]>;
 }
@@ -25,16 +24,14 @@ export function selectFrom(table: PgTable, fields: Fields, condition: SQL | unde
   return builder.select(fields).from(table).where(condition).$dynamic();
 }
 
-/** The fields of a statement. Some may use its parameters. */
 export type FieldsOf<V, F extends Fields> = F | (($: Placeholders<V>) => F);
 
-/** Creates the query whose columns are these fields, with one of Drizzle's builders or as one SQL text. */
+/** Builds the query whose columns are these fields, with one of Drizzle's builders or as one SQL text. */
 type Build<V, F> = ($: Placeholders<V>, fields: F) => SQLWrapper;
 
 /**
- * Creates a function that runs a statement. Name it after the constant that holds the function: the statement carries
- * the name, so a slow statement leads to its line. Many rows are fetched as one JSON text, because decoding value by
- * value costs the driver three times as much as parsing it.
+ * Name a statement after the constant that holds it, so a slow statement leads to its line. Many rows are fetched as
+ * one JSON text, because decoding value by value costs the driver three times as much as parsing it.
  */
 export function statement<V extends object, F extends Fields>(
   name: string,
@@ -50,8 +47,8 @@ export function statement<V extends object, F extends Fields>(
 }
 
 /**
- * Creates a statement that returns its rows as one JSON text, together with a number. Both may select from `gathered`,
- * if it is given.
+ * Returns the rows as one JSON text, together with a number. If `gatherRows` is given, both may select from its rows,
+ * which are named `gathered`.
  */
 export function countedStatement<V extends object, F extends Fields>(
   name: string,
@@ -67,7 +64,10 @@ export function countedStatement<V extends object, F extends Fields>(
   };
 }
 
-/** What a statement returns in addition to its rows, and the subquery that both may read. */
+/**
+ * The number that a statement returns in addition to its rows, and the subquery that the rows and the number may both
+ * read.
+ */
 interface Additions<V> {
   readonly count?: ($: Placeholders<V>) => SQL;
   readonly gatherRows?: (($: Placeholders<V>) => SQL) | undefined;
@@ -94,8 +94,7 @@ function prepare<V, F extends Fields>(
     const { width, read } = rowReader(selectedFields, from);
     const rows = build($, selectedFields).getSQL();
     const query = from === 'json' ? asOneText(rows, width, count?.($), gatherRows?.($)) : rows;
-    // Constants such as page sizes are part of the SQL. If parameters can't change the plan, Postgres keeps one generic
-    // plan. If parameters might change the plan, Postgres plans on every call.
+    // Constants such as page sizes are in the SQL. If a parameter might change the plan, Postgres plans every call.
     const { sql: text, params } = dialect.sqlToQuery(query.inlineParams());
     return { statement: named(name, text), params: params.map(parameterOf), read };
   }
@@ -122,7 +121,6 @@ function rowsIn([row]: unknown[][]): unknown[][] {
   return (row?.[0] as unknown[][] | undefined) ?? [];
 }
 
-/** A parameter: the name of its value, and its column's encoder. */
 interface Parameter {
   readonly name: string;
   readonly encoder: DriverValueEncoder<unknown, unknown> | undefined;
@@ -153,9 +151,7 @@ export function columns<V extends object, const K extends keyof V & string>($: P
   // Drizzle accepts a placeholder wherever it accepts SQL, although its type for `set` doesn't say so.
   return byName as { [Name in K]: SQL };
 }
-/**
- * A whole table row for `insert into … select`: the named values with their columns' encoders, and null for all others.
- */
+/** A whole row for `insert into … select`: the named values with their columns' encoders, and null for all others. */
 export function insertedRow(
   shape: Readonly<Record<string, PgColumn>>,
   values: Readonly<Record<string, SQL | Placeholder>>,
@@ -181,7 +177,9 @@ export function cachedByKey<Result extends object>(max = VARIANTS_MAX): (key: st
   };
 }
 
-/** Passes a list of strings as one parameter, for `= any(…::text[])`. The driver can't determine the list's type. */
+/**
+ * Passes a list of strings as one parameter, for `= any(…::text[])`. The driver itself can't determine the list's type.
+ */
 export function asArray(values: readonly string[]): string {
   return `{${values.map((value) => JSON.stringify(value)).join(',')}}`;
 }

@@ -1,7 +1,4 @@
-/**
- * Runs statements and transactions. BEGIN is sent with the first statements, and COMMIT right after the last ones, so a
- * change takes two flushes. Nested transactions are savepoints.
- */
+/** Runs transactions in two flushes: BEGIN is sent with the first statements, and COMMIT right after the last ones. */
 import type { ParameterOrJSON } from 'postgres';
 import { isBehindFailure } from './database-errors.js';
 
@@ -20,34 +17,27 @@ export function named(name: string, text: string): NamedStatement {
   return { name, text: `${first} /* ${name} */${text.trimStart().slice(first.length)}` };
 }
 
-/** Runs statements on the pool or in one transaction. */
 export interface Db {
   send(statement: NamedStatement, params: ParameterOrJSON<never>[]): Promise<unknown[][]>;
-  /** Runs `work` in a transaction, or in a savepoint inside a transaction. */
+  /** Runs `work` in a transaction. Inside a transaction, runs it in a savepoint. */
   inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** The same database for long statements. Only a few long statements run at the same time. */
   forLong?(): Db;
   /** True for a transaction, in which one failed statement makes the later ones fail too. */
   readonly isTransaction: boolean;
-  /**
-   * Does this work once the transaction has committed, before its caller continues. Outside a transaction, does the
-   * work immediately.
-   */
+  /** Runs `work` after the commit, before the caller continues. Outside a transaction, runs it immediately. */
   afterCommit(work: () => void): void;
 }
 
 export interface Transaction extends Db {
   /**
-   * Awaits the last statements of the transaction and its COMMIT, which is sent after them in the same flush. All
-   * statements must have succeeded: a COMMIT after a failed statement is a ROLLBACK without an error.
+   * Awaits the last statements and the COMMIT that is sent after them in the same flush. All statements must have
+   * succeeded: a COMMIT after a failed statement is a ROLLBACK without an error.
    */
   commitWith<Parts extends readonly unknown[]>(...parts: { [At in keyof Parts]: Promise<Parts[At]> }): Promise<Parts>;
 }
 
-/**
- * Awaits pipelined statements of one transaction, which take one round trip. Throws the failure of the statement that
- * caused it, because the statements sent after it fail too.
- */
+/** Awaits pipelined statements, which take one round trip. Throws the failure that made the later statements fail. */
 export async function pipelined<Parts extends readonly unknown[]>(
   ...parts: { [At in keyof Parts]: Promise<Parts[At]> }
 ): Promise<Parts> {
@@ -57,7 +47,6 @@ export async function pipelined<Parts extends readonly unknown[]>(
   return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
 }
 
-/** Runs a transaction on one connection. */
 export async function inTransactionOn<T>(send: Db['send'], work: (tx: Transaction) => Promise<T>): Promise<T> {
   let savepoints = 0;
   const runNested = () => {
@@ -76,7 +65,6 @@ export async function inTransactionOn<T>(send: Db['send'], work: (tx: Transactio
   return answer;
 }
 
-/** The statements that start and end a transaction or a savepoint. */
 interface Boundary {
   readonly begin: NamedStatement;
   readonly commit: NamedStatement;

@@ -23,7 +23,7 @@ import { findPrograms } from './programs.js';
 const CLUSTER = 'postgres';
 const LABEL = 'backup_label';
 const SECRET = 'jwt-secret';
-/** Files that Postgres recreates at startup. Their folders are kept but left empty. */
+/** Postgres recreates these files at startup. The copy keeps their folders but leaves them empty. */
 const LEFT_OUT =
   /^postmaster\.|^pg_(wal|replslot|dynshmem|notify|serial|snapshots|stat_tmp|subtrans)\/|pgsql_tmp|pg_internal\.init/;
 
@@ -39,10 +39,10 @@ export async function backUp(
   const cluster = join(dataFolder, CLUSTER);
   await makeFolder(target, `${target}.incomplete-`, async (folder) => {
     const copy = join(folder, CLUSTER);
-    // After this idle time, the driver would close the connection, and the backup would end.
+    // After this idle time, the driver would otherwise close the connection, and the backup would end.
     const sql = postgres({ ...connection, max: 1, fetch_types: false, max_lifetime: null });
     try {
-      // Until this connection ends, Postgres keeps its log from this point.
+      // Until this connection ends, Postgres keeps its write-ahead log from this point on.
       await sql`select pg_create_physical_replication_slot('backup_' || pg_backend_pid(), true, true)`;
       const [start] = await sql<{ log: string }[]>`select pg_walfile_name(pg_backup_start('backup', true)) as log`;
       await copyTree(cluster, copy, (path) => !LEFT_OUT.test(path));
@@ -102,8 +102,8 @@ async function copyTree(from: string, to: string, isCopied: (path: string) => bo
 }
 
 /**
- * Copies one file and flushes the copy to disk. Skips files that have been deleted in the meantime. Uses a stream,
- * which ends where a truncated file now ends. `copyFile` would wait forever for the rest.
+ * Copies the file and flushes the copy to disk. Skips a file that was deleted. A stream ends where a truncated file now
+ * ends, but `copyFile` would wait forever for the rest.
  */
 async function copyOne(from: string, to: string): Promise<void> {
   try {

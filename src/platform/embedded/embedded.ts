@@ -17,7 +17,7 @@ export interface EmbeddedPostgres {
 }
 
 interface Options extends Partial<Pick<PostgresOptions, 'settings' | 'onMessage'>> {
-  /** Called with each step that may take seconds. */
+  /** Called with a description of each step that may take seconds. */
   readonly onStep?: (step: string) => void;
 }
 
@@ -25,7 +25,7 @@ export async function startEmbeddedPostgres(
   dataFolder: string,
   { settings = [], onMessage = () => {}, onStep = () => {} }: Options = {},
 ): Promise<EmbeddedPostgres> {
-  // If the server runs as root, Postgres writes here as another user, who may enter the folder but not list it.
+  // If the server runs as root, Postgres writes here as another user. That user may enter the folder but not list it.
   mkdirSync(dataFolder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const folder = realpathSync(dataFolder);
   const cluster = join(folder, 'postgres');
@@ -68,7 +68,7 @@ const SETTINGS = [
   `port=${DETAILS.port}`,
   'listen_addresses=',
   'shared_buffers=128MB',
-  // Statements and their errors contain users' data. The client gets the errors anyway.
+  // Statements and their errors contain users' data, so they aren't logged. The client gets the errors anyway.
   'log_min_messages=log',
   'log_min_error_statement=panic',
   'log_error_verbosity=terse',
@@ -76,8 +76,8 @@ const SETTINGS = [
 ];
 
 /**
- * Removes folders of killed servers. A server that starts at the same time is rejected anyway, because Postgres is
- * already running.
+ * Removes the folders that killed servers left behind. A server that starts at the same time is rejected anyway,
+ * because Postgres is already running.
  */
 async function removeTemporary(folder: string, socket: string): Promise<void> {
   const paths = readdirSync(folder).map((name) => join(folder, name));
@@ -86,9 +86,8 @@ async function removeTemporary(folder: string, socket: string): Promise<void> {
 }
 
 /**
- * Creates a new cluster once. The cluster is created under another name and renamed when it and its database are
- * complete, so a start that is killed halfway leaves only an incomplete folder. Text is UTF-8 and sorts by code point,
- * which is the same on every machine.
+ * Creates a new cluster under another name and renames it once complete, so a start that is killed halfway leaves only
+ * an incomplete folder. Text is UTF-8 and sorts by code point, which is the same on every machine.
  */
 
 export async function initialiseOnce(cluster: string, temporary: string, programs: Programs): Promise<void> {
@@ -101,7 +100,7 @@ export async function initialiseOnce(cluster: string, temporary: string, program
     renameSync(temporaryCluster, cluster);
   } catch (error) {
     rmSync(temporaryCluster, { recursive: true, force: true, maxRetries: 5 });
-    // Another server may have been faster. Postgres's lock decides which of the two continues.
+    // Another server may have created the cluster first. Postgres's lock decides which of the two servers continues.
     if (!isInitialised()) throw error;
   }
 }
@@ -110,7 +109,7 @@ async function initialise(folder: string, { run }: Programs): Promise<void> {
   const options = [
     `--pgdata=${folder}`,
     `--username=${SUPERUSER}`,
-    // Trusts every local client, because only the socket's owner and root can open it.
+    // Trusts every local client, because only the socket's owner and root can open the socket.
     '--auth-local=trust',
     '--auth-host=reject',
     '--encoding=UTF8',

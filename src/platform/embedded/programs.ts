@@ -23,7 +23,8 @@ export function findPrograms(folder: string, cluster: string) {
   function start(program: Program, args: readonly string[]): ChildProcessWithoutNullStreams {
     const [command = '', ...words] = [...prefix, join(bin, program), ...args];
     const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
-    // Starts a separate session. Ctrl-C must reach only the server, which stops Postgres after its last query.
+    // The program runs in a separate session. Ctrl-C must reach only the server, which stops Postgres after its last
+    // query.
     const child = spawn(command, words, { ...(prefix.length ? {} : account), cwd: '/', detached: true, env });
     child.stdin.on('error', () => {});
     endWithThisProcess(child);
@@ -59,7 +60,7 @@ function findBin(): string {
 
 type Account = Readonly<{ uid: number; gid: number }>;
 
-/** The user to run Postgres as. Undefined for this process's own user. */
+/** The user to run Postgres as. Undefined if Postgres can run as this process's own user. */
 function chooseAccount(cluster: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const owner = statSync(cluster, { throwIfNoEntry: false });
@@ -70,10 +71,7 @@ function chooseAccount(cluster: string): Account | undefined {
   throw new Error('Postgres can’t run as root, and this machine has no user postgres or nobody. Set DATABASE_URL.');
 }
 
-/**
- * Returns a command that lets Postgres enter these folders, if it needs one. Root's own folders, such as /root, are
- * closed to everyone else, but a Linux capability opens them to Postgres.
- */
+/** Root's own folders, such as /root, are closed to everyone else. A Linux capability opens them to Postgres. */
 function enter({ uid, gid }: Account, folders: string[]): string[] {
   const check = ['-c', 'cd "$1" && cd "$2"', 'sh', ...folders];
   if (spawnSync('/bin/sh', check, { uid, gid, cwd: '/' }).status === 0) return [];
@@ -86,14 +84,13 @@ function enter({ uid, gid }: Account, folders: string[]): string[] {
 }
 
 /**
- * Ends the child when this process ends, even after kill -9. A small shell waits on a pipe that the system closes when
- * this process ends. A line sent through the pipe ends the shell, so the shell never signals a process ID that has been
- * reused.
+ * Ends the child when this process ends, even after kill -9. A small shell waits on a pipe that the system then closes.
+ * A line sent through it ends the shell, so the shell never signals a process ID that has been reused.
  */
 function endWithThisProcess(child: ChildProcess): void {
   const words = ['-c', 'read _ || kill -INT "$1"', 'sh', String(child.pid)];
   const shell = spawn('/bin/sh', words, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
-  // Without a shell, the server still works. The next start stops what this one leaves behind.
+  // The server also works without the shell. The next start then stops any program that this server leaves behind.
   shell.on('error', () => {});
   shell.stdin.on('error', () => {});
   child.once('close', () => shell.stdin.end('\n'));

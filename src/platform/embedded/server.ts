@@ -49,8 +49,7 @@ export async function runPostgres(options: PostgresOptions): Promise<() => Promi
 const ATTEMPTS = 20;
 
 /**
- * Starts Postgres. Postgres's own lock decides whether it may run. Clears any parts of the lock that a killed server
- * left behind.
+ * Postgres's own lock decides whether Postgres may run. Clears any parts of the lock that a killed server left behind.
  */
 export async function startPostgres(options: PostgresOptions): ReturnType<typeof launch> {
   for (let attempt = 1; ; attempt += 1) {
@@ -91,15 +90,14 @@ async function launch({ programs, cluster, settings, onMessage }: PostgresOption
 }
 
 /**
- * Names the server's process, in a setting that Postgres ignores. If that process isn't Postgres's parent, Postgres has
- * outlived its server.
+ * This setting names the server's process, and Postgres ignores it. If that process isn't Postgres's parent, Postgres
+ * has outlived its server.
  */
 export const SERVER_SETTING = 'marketplace.server';
 
 /**
  * Finds the Postgres that holds the cluster's lock, `postmaster.pid`. Process IDs are reused, so this checks the
- * process too. `server` is the server's process ID, unless that process has ended. Returns undefined if no Postgres is
- * running there.
+ * process too. `server` is the server's process ID, unless that process has ended.
  */
 export function runningPostmaster(cluster: string) {
   try {
@@ -109,7 +107,7 @@ export function runningPostmaster(cluster: string) {
     const server = command.includes(`${SERVER_SETTING}=${parent} `) ? parent : undefined;
     return { server, socketFolder: lines[4] ?? '', isReady: lines[7]?.trim() === 'ready' };
   } catch {
-    return undefined; // No such file or process.
+    return undefined; // There is no such file or process.
   }
 }
 

@@ -1,33 +1,29 @@
 /**
- * Describes an entity's fields in one place for everything that uses them. GraphQL and REST show the fields, their
- * documentation explains them, `redact` hides the fields that a reader can't see, and inputs check what people write.
- * The compiler compares the fields' types with the table's.
+ * Describes an entity's fields in one place for both APIs, their documentation, redaction, and inputs. The compiler
+ * compares the fields' types with the table's.
  */
 import { z } from 'zod';
 
-/** Who can read a field that not everyone who sees the row can read. */
+/** Who can read a field that isn't visible to everyone who sees the row. */
 export interface Readers {
   /** A viewer with one of these relations to the row reads the field's value. All others read null. */
   readonly relations: readonly string[];
-  /** The same relations in words, to follow "null for everyone except". */
+  /** The same relations in words, which complete the sentence “Null for everyone except …” */
   readonly words: string;
 }
 
 export interface Field {
   /** The stored value. An input also checks the value with this type if people write the field. */
   readonly type: z.ZodType;
-  /** A sentence about the field. The field's readers are added to it. */
+  /** The description of the field. A sentence about the field's readers is added to it. */
   readonly description: string;
-  /**
-   * The value on the wire, as the REST documentation shows it. Identifiers, timestamps, and parts have their own
-   * examples.
-   */
+  /** The example value in REST's documentation. Identifiers, timestamps, and parts have their own examples. */
   readonly example?: unknown;
   /** The field's readers. If this is omitted, everyone who sees the row reads it. */
   readonly readBy?: Readers;
   /**
-   * True if people write and edit the field. 'at sign-up' if they can't edit it later. The service sets every other
-   * field.
+   * True if people write and edit the field. 'at sign-up' if people write the field at signup but can't edit it later.
+   * The service sets all other fields.
    */
   readonly written?: true | 'at sign-up';
   /** The description in inputs, if it differs. */
@@ -61,17 +57,14 @@ export function entity<const F extends Fields>(name: string, description: string
   return newEntity;
 }
 
-/** The entity that created an object's schema. */
 export function entityOf(schema: z.core.$ZodType): Entity {
   const match = entities.get(schema);
   if (!match) throw new Error('An object in a described field is not an entity.');
   return match;
 }
 
-/** A row as it is stored. */
 export type StoredRow<E extends Entity> = { -readonly [K in keyof E['fields']]: z.output<E['fields'][K]['type']> };
 
-/** A row as a reader sees it. */
 export type ShownRow<E extends Entity> = {
   -readonly [K in keyof E['fields']]:
     z.output<E['fields'][K]['type']> | (E['fields'][K] extends { readonly readBy: Readers } ? null : never);
@@ -90,7 +83,6 @@ export type WrittenField<E extends Entity> = {
 }[keyof E['fields']] &
   string;
 
-/** The fields that people write and edit, in the entity's order. */
 export function writtenFields<E extends Entity>({ fields }: E): readonly WrittenField<E>[] {
   return Object.keys(fields).filter((name) => fields[name]?.written === true) as WrittenField<E>[];
 }
@@ -116,7 +108,7 @@ export function settledFields<E extends Entity>({
   >[];
 }
 
-/** Describes what the field means and who reads null instead of its value. */
+/** Says what the field means and which readers get null instead of its value. */
 export function descriptionOf({ description, readBy }: Field): string {
   const isNull = description.includes(' Null ') ? 'Also null' : 'Null';
   return readBy ? `${description} ${isNull} for everyone except ${readBy.words}.` : description;
@@ -140,7 +132,7 @@ export function unredactedEntity<F extends Fields>({
   const open = Object.fromEntries(
     Object.entries<Field>(fields).map(([field, { readBy: _, ...rest }]) => [field, rest]),
   );
-  return entity(name, `${description.replace(/\.$/, '')}, as they see it themselves.`, open as UnredactedFields<F>);
+  return entity(name, `${description.replace(/\.$/, '')}, as its owner sees it.`, open as UnredactedFields<F>);
 }
 
 export type WrittenInputs<E extends Entity> = {

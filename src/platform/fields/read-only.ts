@@ -1,7 +1,4 @@
-/**
- * Lets a client send a whole resource back: a read-only field is accepted if its value is unchanged. Fields that change
- * on their own are ignored.
- */
+/** Lets a client send a whole resource back. Read-only fields must be unchanged, unless they change on their own. */
 import { z } from 'zod';
 
 const CHANGES_BY_ITSELF = new Set(['updatedAt', 'version', 'warnings', 'isOutdated']);
@@ -20,8 +17,8 @@ export function changedReadOnly(names: readonly string[], input: object, row: ob
 }
 
 /**
- * Compares timestamps as points in time, because clients write the same one in several ways. Everything else is
- * compared as JSON, with an object's fields in any order.
+ * Clients can write the same point in time in several ways. Everything else is compared as JSON, with fields in any
+ * order.
  */
 function isSame(newValue: unknown, storedValue: unknown): boolean {
   if (!(storedValue instanceof Date)) return inJson(newValue) === inJson(storedValue);
@@ -32,7 +29,7 @@ function isSame(newValue: unknown, storedValue: unknown): boolean {
 
 function inJson(value: unknown): string {
   return JSON.stringify(value ?? null, (_name, part: unknown) => {
-    // A number too large to read would be written as null.
+    // A number that is too large for JSON.parse would otherwise be written as null.
     if (typeof part === 'number' && !Number.isFinite(part)) return { tooLarge: true };
     return isObject(part) ? inOrder(part) : part;
   });

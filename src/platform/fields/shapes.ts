@@ -1,7 +1,4 @@
-/**
- * The building blocks of inputs that aren't entity fields, and the basic kind of any schema. The APIs and the contracts
- * use them to print schemas and to parse values from text.
- */
+/** The building blocks of inputs that aren't entity fields, and the basic kind of any schema. */
 import { z } from 'zod';
 import { FIELD_TEXT } from '../caller-limits.js';
 import { nullableText } from './values.js';
@@ -19,7 +16,6 @@ const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
  */
 const isOutOfRange = (timestamp: number) => timestamp < FIRST_MOMENT || timestamp > LAST_MOMENT;
 
-/** A timestamp in a body. */
 export const timestampInBody = z.iso
   .datetime({ offset: true, error: 'must be a timestamp with a time zone, such as 2026-05-04T12:30:00.000Z' })
   .max(FIELD_TEXT.moment)
@@ -28,8 +24,8 @@ export const timestampInBody = z.iso
   .meta({ moment: true });
 
 /**
- * Adds a rule about two fields. The rule is checked even if other fields are invalid, so one refusal lists every
- * problem. A field of the wrong type is undefined for the rule.
+ * The rule is checked even if other fields are invalid, so one refusal lists every problem. A field of the wrong type
+ * is undefined for the rule.
  */
 export function withRule<
   Shape extends z.ZodRawShape,
@@ -90,7 +86,6 @@ export function isNullable(schema: z.core.$ZodType): boolean {
   return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable;
 }
 
-/** True if a value must be sent. */
 export function isRequired(schema: z.core.$ZodType): boolean {
   return !z.safeParse(schema, undefined).success;
 }

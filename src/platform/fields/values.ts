@@ -1,17 +1,16 @@
-/**
- * The kinds of values that fields hold, as zod schemas: their types, their checks on input, and their documentation.
- * The messages continue a sentence that starts with the field's name.
- */
+/** The kinds of values in fields, as schemas. Their messages continue a sentence that starts with the field's name. */
 import { z } from 'zod';
 import { FIELD_TEXT } from '../caller-limits.js';
 import { hasPrefix, type PrefixedId } from '../ids.js';
 
-/** The metadata that we attach to Zod schemas, besides the description. JSON Schema omits it. */
+/**
+ * The metadata that we attach to Zod schemas, besides the description. `platform/openapi/json-schema.ts` leaves out the
+ * keys that OpenAPI doesn't have.
+ */
 declare module 'zod' {
   interface GlobalMeta {
     /** The length of a string, in characters. */
     maxLength?: number;
-    /** The GraphQL enum of these values. */
     enumName?: string;
     /** The kind of object that an identifier names. */
     kind?: string;
@@ -20,9 +19,9 @@ declare module 'zod' {
     day?: boolean;
     /** A timestamp, as a string. */
     moment?: boolean;
-    /** For an object without a known shape: the total length of its strings. */
+    /** The total length of the strings in an object without a known shape. */
     charactersMax?: number;
-    /** For an input that writes an entity: the fields that only the service sets. */
+    /** The fields that only the service sets, for an input that writes an entity. */
     setByService?: readonly string[];
     /** The minimum in responses, if a custom check sets the input's minimum. */
     answerMinimum?: number;
@@ -39,7 +38,7 @@ const NOT_IN_ONE_LINE = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 /** True for text of several lines. Shorter strings are names or other single lines. */
 const isProse = (max: number) => max >= FIELD_TEXT.note;
 
-/** Trimmed text of at most `max` characters, counted as a reader counts them. */
+/** Trimmed text of at most `max` characters, counted as Unicode code points. */
 export function text(max: number) {
   return untrimmedText(max, z.string().trim());
 }
@@ -98,8 +97,8 @@ export function prefixedId<P extends string>(prefix: P, kind: string) {
 }
 
 /**
- * An identifier in a path. A malformed one becomes the empty identifier. No row has that, so the response is NOT_FOUND
- * instead of a validation error.
+ * An identifier in a path. A malformed one becomes the empty identifier. No row has the empty identifier, so the
+ * response is NOT_FOUND instead of a validation error.
  */
 export function prefixedIdInPath<P extends string>(prefix: P, kind: string) {
   return z
@@ -110,11 +109,11 @@ export function prefixedIdInPath<P extends string>(prefix: P, kind: string) {
 
 export const MONEY_MAX = 9_999_999_999.99;
 
-/** Whole cents, exactly: a third decimal is rejected instead of rounded. */
+/** An amount in exact cents. A third decimal place is rejected instead of rounded. */
 function cents(least: z.ZodNumber) {
   return least
     .max(MONEY_MAX)
-    .refine((amount) => Math.round(amount * 100) / 100 === amount, 'must have at most two decimals');
+    .refine((amount) => Math.round(amount * 100) / 100 === amount, 'must have at most two decimal places');
 }
 
 export const money = cents(z.number().min(0));
@@ -128,13 +127,9 @@ export const moneyAboveZero = cents(
     .refine((amount) => amount > 0, ABOVE_ZERO),
 ).meta({ answerMinimum: 0.01 });
 
-/** The homeowner's rating of finished work. */
 export const rating = z.int().min(1, 'must be 1 to 5').max(5, 'must be 1 to 5');
 
-/**
- * A date as a string, or null, checked against the calendar and without a time zone. A form sends an empty string for a
- * blank date, so that counts as null.
- */
+/** A date without a time zone, checked against the calendar. A form's empty string for a blank date counts as null. */
 export const nullableDay = z
   .string()
   .refine((value) => value === '' || isRealDate(value), 'must be a real date, as YYYY-MM-DD')
@@ -180,7 +175,7 @@ export function json(charactersMax: number) {
 
 const MILLISECONDS_PER_DAY = 86_400_000;
 
-/** True if the calendar has this day. Years run from 0001 to 9999, because PostgreSQL has no year 0. */
+/** True if this day exists in the calendar. Years run from 0001 to 9999, because PostgreSQL has no year 0. */
 export function isRealDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
   const midnight = new Date(`${text}T00:00:00Z`);
@@ -189,8 +184,8 @@ export function isRealDate(text: string): boolean {
 }
 
 /**
- * Counts whole days from one date to another. The result is negative if the second date is earlier. Both dates must
- * exist in the calendar. Days in UTC have no daylight saving time.
+ * The number of days between two dates. Negative if the second date is earlier. Both dates must exist. Days in UTC have
+ * no daylight saving time.
  */
 export function daysBetween(from: string, to: string): number {
   return (midnightUtc(to) - midnightUtc(from)) / MILLISECONDS_PER_DAY;

@@ -1,6 +1,4 @@
-/**
- * The GraphQL API: passes HTTP requests to Apollo Server and sends its responses. This file contains no market rules.
- */
+/** Passes GraphQL requests over HTTP to Apollo Server and sends its responses. This file contains no market rules. */
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import type { GraphQLFormattedError } from 'graphql';
 import { z } from 'zod';
@@ -40,20 +38,15 @@ export interface GraphqlSettings {
   introspection: boolean;
   /** True if errors about a misspelled name suggest existing names. */
   suggestions: boolean;
-  /** The file that lists the only documents allowed to run, if there is one. */
+  /** The file with the list of documents that can run. Undefined if all documents can run. */
   persistedDocumentsFile: string | undefined;
-  /**
-   * The URL of the Redis that also keeps the documents that clients register. Without Redis, these documents are only
-   * in memory.
-   */
+  /** Redis also keeps the documents that clients register. Without Redis, these documents are only in memory. */
   redisUrl: string | undefined;
-  /** Sends a browser the API's page. */
   sendPage(this: void, exchange: Exchange): void;
 }
 
 export interface GraphqlApi {
   handle(exchange: Exchange, caller: Caller): Promise<void>;
-  /** Responds to a request for a stream of server-sent events. */
   handleStream(exchange: Exchange, caller: Caller): Promise<void>;
   readonly webSockets: Pick<WebSockets, 'open'>;
   /** Ends every stream, so its client reconnects to another server. */
@@ -61,7 +54,7 @@ export interface GraphqlApi {
   stop(): Promise<void>;
 }
 
-/** What streams need from the server. */
+/** The server's settings that streams use. */
 export type StreamSettings = Pick<ServerSentEventsOptions, 'timeouts' | 'unread'>;
 
 export async function openGraphqlApi(
@@ -83,7 +76,7 @@ export async function openGraphqlApi(
   const knownDocuments = createKnownDocuments({ run, hooks, format });
   const plugin = asPlugin(hooks, knownDocuments.keep, limits);
   const server = new ApolloServer<Context>({
-    // With `schema` instead, graphql-js would execute everything.
+    // If Apollo got `schema` instead of a gateway, graphql-js would execute everything.
     gateway: asApolloGateway(schema, run),
     ...limits.options,
     introspection: settings.introspection,
@@ -164,7 +157,7 @@ export async function openGraphqlApi(
   ): Promise<HttpAnswer> {
     const directAnswer = mayAnswerDirectly ? await knownDocuments.answer(request, mediaType, context) : undefined;
     if (directAnswer) return directAnswer;
-    await waitForSlot(services.quotas.heavyReads, exchange.client); // Apollo parses and checks the document.
+    await waitForSlot(services.quotas.heavyReads, exchange.client); // Apollo then parses and checks the document.
     const {
       status = 200,
       headers,
@@ -177,7 +170,7 @@ export async function openGraphqlApi(
       },
       context: async () => context,
     });
-    if (body.kind !== 'complete') throw new Error('Incremental delivery is not offered.');
+    if (body.kind !== 'complete') throw new Error('Incremental delivery isn’t supported.');
     return {
       status,
       headers: [...headers].filter(([name]) => name !== 'cache-control' && name !== 'content-type'),
@@ -247,7 +240,7 @@ function bodyInAddress(search: string): unknown {
 async function readGraphql(exchange: Exchange): Promise<unknown> {
   const body = await exchange.body(BODY_BYTES_MAX);
   await exchange.turnToParse(body);
-  // Leaves a request without a body to Apollo, whose error says best what is missing: a preflight or a query.
+  // Apollo handles a request without a body, because its error best says what is missing: a preflight or a query.
   if (body.length === 0) return undefined;
   const json = parseJson(body, exchange.header('content-type'));
   if (Array.isArray(json))
@@ -257,22 +250,19 @@ async function readGraphql(exchange: Exchange): Promise<unknown> {
   return json;
 }
 
-/**
- * Adds the request's ID to the errors in a response. Apollo's plugins can't do this, because Apollo rejects some
- * requests before it calls any of them.
- */
+/** Apollo's plugins can't add the ID, because Apollo rejects some requests before it calls any of them. */
 function withRequestId(body: string, { requestId, record }: Exchange): string {
   const { errors, ...answer }: { errors?: { extensions?: object }[] } = JSON.parse(body);
   record.addErrors(errors ?? []);
-  return JSON.stringify({
+  return `${JSON.stringify({
     ...(errors && { errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } })) }),
     ...answer,
-  });
+  })}\n`;
 }
 
 function withEffects(body: string, dryRun: DryRunEffects): string {
   const { extensions, ...answer }: { extensions?: object } = JSON.parse(body);
-  return JSON.stringify({ ...answer, extensions: { ...extensions, dryRun } });
+  return `${JSON.stringify({ ...answer, extensions: { ...extensions, dryRun } })}\n`;
 }
 
 function wantsPage(exchange: Exchange): boolean {
@@ -285,7 +275,7 @@ function wantsPage(exchange: Exchange): boolean {
 
 /**
  * Apollo rejects a GET that a browser would send for any page without a preflight. This API uses no cookies, and urql
- * sends hashes in such a GET. So a GET that names its document by hash is allowed.
+ * sends hashes in a GET like that. Therefore, a GET that names its document by hash is allowed.
  */
 function headersOf(exchange: Exchange, mediaType: string, isNamed: boolean): HeaderMap {
   const headers = new HeaderMap();

@@ -1,7 +1,4 @@
-/**
- * Chooses the response's media type. The type is chosen before anything runs, because a rejected call must have no
- * effect.
- */
+/** Chooses the response's media type before anything runs, because a rejected call must have no effect. */
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { JSON_TYPE, type Exchange } from '../http/exchange.js';
@@ -9,10 +6,10 @@ import { setRefusalHeaders } from '../http/answer-headers.js';
 import type { Refusal } from '../errors.js';
 import { extensionsOf } from './errors.js';
 
-/** The media types, in order of preference if the client accepts both equally. */
+/** The media types. If the client accepts both equally, the first one is used. */
 const FORMS = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
 
-/** Most requests send one of very few headers, and parsing one costs as much as parsing the input of a list. */
+/** Most requests send one of very few Accept headers, and parsing one costs as much as parsing the input of a list. */
 const formsByHeader = new LRUCache<string, { readonly form: string | undefined }>({ max: 100 });
 
 /** The response's media type. Undefined for a client that accepts neither of the two. */
@@ -24,12 +21,15 @@ export function acceptedType(accept = '*/*'): string | undefined {
   return form;
 }
 
-/** Sends a refusal from before GraphQL runs. The response has GraphQL's format and the refusal's own HTTP status. */
+/**
+ * Sends a refusal that occurred before GraphQL ran. The response has GraphQL's format and the refusal's own HTTP
+ * status.
+ */
 export function sendRefusal(exchange: Exchange, refusal: Refusal, status: number = refusal.status): void {
   exchange.record.addRefusal(refusal);
   setRefusalHeaders(exchange, refusal);
   const extensions = { ...extensionsOf(refusal), requestId: exchange.requestId };
-  // Apollo Client reads the errors in such a response only in the media type that it requested.
+  // Apollo Client reads the errors in a response like this only if the response has the media type that it requested.
   const contentType = acceptedType(exchange.header('accept')) ?? JSON_TYPE;
-  exchange.send(status, contentType, JSON.stringify({ errors: [{ message: refusal.message, extensions }] }));
+  exchange.send(status, contentType, `${JSON.stringify({ errors: [{ message: refusal.message, extensions }] })}\n`);
 }

@@ -4,7 +4,6 @@ import type { Caller } from '../call/caller.js';
 import { Failures } from './failures.js';
 import type { EventStream } from '../live/live.js';
 
-/** The results of the checks that run before an operation. */
 export interface LimitCheck {
   /** The operation's cost and the highest allowed cost. Undefined if the operation was sent to the wrong path. */
   readonly cost?: { readonly requested: number; readonly max: number; readonly remaining: number };
@@ -14,18 +13,17 @@ export interface LimitCheck {
 
 export interface Context {
   readonly caller: Caller;
-  /** The market's loaders. Only the market knows their type, and the platform passes them on. */
+  /** The market's loaders. Only the market knows their type, so the platform just passes them on. */
   readonly loaders: unknown;
   /** Creates the loaders of one request, or of one event of a stream. */
   loadersFor(this: void, caller: Caller): unknown;
   readonly failures: Failures;
-  /** True if the request's headers ask for a dry run. */
   readonly wantsDryRun: boolean;
   /** A subscription's stream while it is being opened. */
   readonly opening: Opening | undefined;
   /**
-   * The result of the checks, once they have run. If `known-documents.ts` leaves a request to Apollo, the checks don't
-   * run again.
+   * The result of the checks, if `known-documents.ts` has checked the request and leaves it to Apollo. The checks then
+   * don't run again.
    */
   limitCheck: LimitCheck | undefined;
 }

@@ -1,4 +1,7 @@
-/** Formats refusals and failures for `errors[]`. An error that isn't a refusal reveals nothing about itself. */
+/**
+ * Formats refusals and failures for `errors[]`. An unexpected error gets only a generic message. Its details are
+ * logged.
+ */
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';
@@ -6,7 +9,6 @@ import { Refusal, PLATFORM_REFUSALS, type PlatformCode, cut } from '../errors.js
 import { ERRORS } from '../caller-limits.js';
 import { ERROR_BEYOND_LIMIT, FORMATTED_ERROR_BEYOND_LIMIT } from './failures.js';
 
-/** Our own code for each of GraphQL's errors. */
 const OWN_CODES: Readonly<Record<string, PlatformCode>> = {
   GRAPHQL_PARSE_FAILED: 'MALFORMED_REQUEST',
   GRAPHQL_VALIDATION_FAILED: 'VALIDATION_FAILED',
@@ -52,7 +54,10 @@ function reasonIn(error: unknown): string | undefined {
   return error instanceof GraphQLError ? error.originalError?.message : undefined;
 }
 
-/** Errors for which Apollo sets a status but no code: a mutation sent by GET, and a GET with another Content-Type. */
+/**
+ * Returns the code for errors to which Apollo gives a status but no code: a mutation sent by GET, and a GET with
+ * another Content-Type.
+ */
 function codeOfStatus(error: unknown): PlatformCode | undefined {
   const http: unknown = error instanceof GraphQLError ? error.extensions.http : undefined;
   const status = typeof http === 'object' && http !== null && 'status' in http ? http.status : undefined;
@@ -62,8 +67,8 @@ function codeOfStatus(error: unknown): PlatformCode | undefined {
 }
 
 /**
- * True if the error is about the caller's values. This includes literal arguments, which graphql-js coerces only during
- * execution.
+ * True for an error about the value of an argument or a variable. This includes literal arguments, which graphql-js
+ * coerces only during execution.
  */
 function isAboutValues(error: GraphQLError): boolean {
   return /^(Argument |Variable |Too many errors processing variables)/.test(error.message);
@@ -75,9 +80,8 @@ interface Result {
 }
 
 /**
- * Returns the number of seconds until a retry if an executed operation should get a 503 instead of a 200, because all
- * of its root fields were refused with OVERLOADED. Such a response has no data, and proxies and dashboards should count
- * it as an error. Returns undefined if a root field succeeded or was refused with another code.
+ * Returns the seconds until a retry if all root fields were refused with OVERLOADED, and otherwise undefined. Such a
+ * response has no data and gets a 503 instead of a 200, so proxies and dashboards count it as an error.
  */
 export function retryAfterIfOverloaded({ data, errors = [] }: Result): number | undefined {
   const overloadErrors = errors.filter(({ extensions }) => extensions?.code === 'OVERLOADED');
@@ -93,12 +97,13 @@ export function retryAfterIfOverloaded({ data, errors = [] }: Result): number | 
 }
 
 /**
- * Removes the values that GraphQL quotes in its own errors. Otherwise, the response to a login without one of its
- * fields would contain the password, and many clients log responses. `reason` says why a variable's value was
- * rejected. GraphQL appends it to the value.
+ * Removes the values that GraphQL quotes in its own errors. Otherwise, if a login lacked a field, the response would
+ * contain the password, and many clients log responses. `reason` says why a variable's value was rejected. GraphQL
+ * appends it to the value.
  */
 export function withoutValues(message: string, reason = ''): string {
   if (message.startsWith('Maximum call stack')) return 'The query is nested too deeply.';
+  if (message.startsWith('This operation has been blocked as a potential Cross-Site')) return SEND_A_POST;
   const name = /^Variable "\$(\w{1,100})" got invalid value /.exec(message.slice(0, 200))?.[1];
   if (name === undefined) return cut(sentence(withoutQuotes(message)));
   const end = message.length - `; ${reason}`.length;
@@ -107,6 +112,9 @@ export function withoutValues(message: string, reason = ''): string {
   )?.[1];
   return refusedVariable(name, place === undefined ? '' : `${name}${place}`, reason);
 }
+
+const SEND_A_POST =
+  'Send a POST with Content-Type: application/json and a body such as {"query": "{ catalog { categories } }"}.';
 
 /** The error about one part of a variable's value. */
 export function aboutVariable(name: string, path: readonly (string | number)[], reason: string): string {
@@ -123,10 +131,7 @@ function refusedVariable(name: string, place: string, reason: string): string {
 
 const PLACE_CHARACTERS_MAX = 300;
 
-/**
- * The maximum length of a message that is searched for values. Longer messages are cut anyway, and searching all of a
- * caller's text would take seconds.
- */
+/** Longer messages are cut anyway, and searching all of a caller's text for values would take seconds. */
 const SEARCHED_CHARACTERS_MAX = 2 * ERRORS.textCharactersMax;
 
 const QUOTES: readonly RegExp[] = [

@@ -1,7 +1,7 @@
 /**
- * Limits the errors in a response to 50, each with its locations. The others are counted in `extensions.errorsLeftOut`.
- * Locating an error takes a long time, because lines are counted for each of its selections. So errors beyond the limit
- * aren't even created.
+ * Limits the errors in a response to 50, and counts the others in `extensions.errorsLeftOut`. Locating an error is
+ * slow, because GraphQL counts the lines for each of the error's selections. Therefore, further errors aren't even
+ * created.
  */
 import {
   GraphQLError,
@@ -17,14 +17,13 @@ import { ERRORS } from '../caller-limits.js';
 const { perAnswerMax, locationsMax } = ERRORS;
 
 /** Replaces every error beyond a response's limit. This error has a path, so graphql-js doesn't locate it again. */
-export const ERROR_BEYOND_LIMIT = new GraphQLError('There are more errors than an answer holds.', { path: [] });
+export const ERROR_BEYOND_LIMIT = new GraphQLError('There are more errors than a response can contain.', { path: [] });
 
 /** The formatted form of that error, which is counted but not sent. */
 export const FORMATTED_ERROR_BEYOND_LIMIT: GraphQLFormattedError = Object.freeze({
   message: ERROR_BEYOND_LIMIT.message,
 });
 
-/** Counts the failed resolvers of one request. */
 export class Failures {
   #count = 0;
 
@@ -50,9 +49,9 @@ interface WithFailures {
 type Resolve<Context> = GraphQLFieldResolver<unknown, Context, Record<string, unknown>>;
 
 /**
- * Locates resolvers' failures. graphql-js would locate every failure of a request, however many there are, but it skips
- * those that already have a path. A synchronous failure becomes a rejected promise. If a list entry throws, graphql-js
- * drops the promises of the entries before it, and the rejection of a dropped promise ends the process.
+ * Locates resolvers' failures. graphql-js would locate every failure of a request, no matter how many there are, but it
+ * skips failures that already have a path. A synchronous failure becomes a rejected promise. If a list entry throws,
+ * graphql-js drops the promises of the entries before it, and the rejection of a dropped promise ends the process.
  */
 export function locateFailures<Context extends WithFailures>(resolve: Resolve<Context>): Resolve<Context> {
   return (source, args, context, info) => {

@@ -1,6 +1,6 @@
 /**
- * The API's steps around every operation: before it runs, when its document is found, and when its response is ready.
- * Apollo calls these steps as a plugin. `known-documents.ts` calls them directly.
+ * The steps that the API adds around every operation. Apollo calls them as a plugin, and `known-documents.ts` calls
+ * them directly.
  */
 import type { ApolloServerPlugin } from '@apollo/server';
 import { GraphQLError, type DocumentNode, type GraphQLFormattedError, type OperationDefinitionNode } from 'graphql';
@@ -22,14 +22,13 @@ import {
 
 export interface ValidOperation {
   readonly document: DocumentNode;
-  /** The hash of the document's text. */
   readonly hash: string;
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: Context;
 }
 
-/** A response, as Apollo lets its plugins change it. */
+/** The part of a response that Apollo's plugins can change. */
 export interface Result {
   data?: Record<string, unknown> | null | undefined;
   errors?: readonly GraphQLFormattedError[] | undefined;
@@ -41,14 +40,10 @@ export type FormatError = (formattedError: GraphQLFormattedError, error: unknown
 export interface OperationHooks {
   /** Throws a refusal if the headers don't allow the operation. */
   before(operation: ValidOperation): LimitCheck;
-  /**
-   * Completes the response. If the server had no capacity for any part of the response, returns the number of seconds
-   * until a retry.
-   */
+  /** Completes the response. Returns the seconds until a retry if the server had no capacity for any part of it. */
   after(context: Context, check: LimitCheck | undefined, result: Result): number | undefined;
 }
 
-/** The market's operations, by name. */
 export type Operations = ReadonlyMap<string, Operation<unknown, unknown>>;
 
 export function createHooks(limits: Limits, format: FormatError, operations: Operations): OperationHooks {
@@ -94,7 +89,7 @@ export function asPlugin(
   { assertFewLines, refusalOfThrown }: Limits,
 ): ApolloServerPlugin<Context> {
   return {
-    // Apollo sends what is thrown here instead of an internal error.
+    // Apollo sends the error that is thrown here instead of an internal error.
     unexpectedErrorProcessingRequest: async ({ error }) => throwFirst([refusalOfThrown(error)]),
     requestDidStart: async () => {
       let check: LimitCheck | undefined;
@@ -129,12 +124,15 @@ export function asPlugin(
   };
 }
 
-/** Apollo accepts only one error here. The others are added to its response later. */
+/** Apollo accepts only one error here. The other errors are added to its response later. */
 function throwFirst([first]: readonly (GraphQLError | undefined)[]): void {
   if (first) throw first;
 }
 
-/** Refuses combinations of mutations that these headers don't allow. Makes the request a dry run if it asks for one. */
+/**
+ * Refuses combinations of mutations that the headers don't allow. Makes the request a dry run if the headers ask for
+ * one.
+ */
 function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly string[], operations: Operations): void {
   // An idempotency key belongs to a single result.
   if (caller.request.idempotencyKey !== undefined && mutations.length > 1) {
@@ -143,14 +141,17 @@ function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly stri
   if (!wantsDryRun) return;
   const alone = mutations.filter((name) => mustBeAlone(operations.get(name)));
   if (alone.length > 0 && mutations.length > 1) {
-    throw badHeader('Dry-Run', `does not go with ${alone[0]} among other mutations; send it in a request of its own`);
+    throw badHeader(
+      'Dry-Run',
+      `can’t be used for ${alone[0]} together with other mutations. Send ${alone[0]} in a separate request`,
+    );
   }
   if (!alone.some((name) => operations.get(name)?.ignoresKeyAndDryRun)) caller.beginDryRun();
 }
 
 /**
- * True for a mutation that must be the only one in a dry run. A dry run can't undo some operations, so they must not be
- * part of a transaction that is rolled back. Slow work must not run inside a transaction either.
+ * True for a mutation that must be the only one in a dry run. A dry run can't undo some operations, so they can't be
+ * part of a transaction that is rolled back. Slow work can't run inside a transaction either.
  */
 function mustBeAlone(operation: Operation<unknown, unknown> | undefined): boolean {
   return operation?.ignoresKeyAndDryRun === true || operation?.prepare !== undefined;
@@ -171,8 +172,5 @@ export const DISABLED_PLUGINS: readonly ApolloServerPlugin<Context>[] = [
   ApolloServerPluginUsageReportingDisabled(),
 ];
 
-/**
- * Add other plugins here. If there is at least one, every request goes through Apollo's whole pipeline, which calls the
- * plugins.
- */
+/** Add other plugins here. With at least one, every request goes through Apollo's whole pipeline. */
 export const OTHER_PLUGINS: readonly ApolloServerPlugin<Context>[] = [];

@@ -14,7 +14,6 @@ import { DOCUMENT_CACHE_CHARACTERS_MAX } from '../service-limits.js';
 import { isObject } from './limits/automatic.js';
 import type { GraphqlRequest } from './limits/persisted.js';
 
-/** A response over HTTP. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];

@@ -1,4 +1,4 @@
-/** The response headers for budgets, as in the IETF draft "RateLimit header fields for HTTP". */
+/** The response headers for rate limits, as in the IETF draft "RateLimit header fields for HTTP". */
 import type { ServerResponse } from 'node:http';
 import type { RateLimitResult } from '../security/rate-limit.js';
 import type { Refusal } from '../errors.js';
@@ -10,10 +10,7 @@ export function setRateLimitHeaders(response: ServerResponse, taken: RateLimitRe
   for (const [name, value] of Object.entries(rateLimitHeaders(taken))) response.setHeader(name, value);
 }
 
-/**
- * One entry per rate-limit budget, in the order in which the call was counted. Accepts a map of name to
- * `RateLimitResult`.
- */
+/** Each header has one entry per budget, in the order in which the call was counted. */
 export function rateLimitHeaders(taken: RateLimitResults): Record<string, string> {
   const entries = [...taken];
   if (entries.length === 0) return {};
@@ -34,9 +31,7 @@ function quote(name: string): string {
   return `"${name}"`;
 }
 
-/**
- * Sets the headers of a refusal, whatever its body: rate limits, authentication, when to retry, and what is allowed.
- */
+/** Sets a refusal's headers: rate limits, authentication, when to retry, and what is allowed. */
 export function setRefusalHeaders({ response, taken }: Exchange, { status, details }: Refusal): void {
   const { retryAfter, allowedMethods } = details;
   setRateLimitHeaders(response, taken);

@@ -27,8 +27,7 @@ function copyOf(read: Buffer | null): Buffer {
 
 function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // Copies the chunks into one buffer. Otherwise, a small chunk would keep alive the 64 KB buffer that it was read
-    // into.
+    // All chunks are copied into one buffer, for the same reason as in `copyOf`.
     let body: Buffer = Buffer.alloc(0);
     let bytes = 0;
     let chunks = 0;
@@ -39,7 +38,7 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
       if (bytes + chunk.length > maxBytes) return reject(tooLarge(maxBytes));
       if (chunks > BODY_CHUNKS.smallMax + bytes / BODY_CHUNKS.bytesMin) {
         request.off('data', onData);
-        request.pause(); // Reading the rest would cost just as much.
+        request.pause(); // Reading the remaining chunks would cost as much as accepting them.
         return reject(tooManyChunks());
       }
       if (bytes + chunk.length > body.length) body = grown(body, bytes + chunk.length, maxBytes);
@@ -57,10 +56,7 @@ export function hasMoreToRead(request: IncomingMessage): boolean {
   return !request.complete && (isChunked(request) || announcedBytes(request) > 0);
 }
 
-/**
- * Discards a body. Settles when the whole body has arrived, or when reading stops: the body is too large, takes too
- * long, or comes in tiny chunks.
- */
+/** Discards a body. Stops reading if the body is too large, takes too long, or comes in tiny chunks. */
 export function discardBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     if (request.isPaused() || request.destroyed) return resolve();
@@ -107,7 +103,6 @@ export function parseJson(body: Buffer, contentType: string | undefined): unknow
   return parseText(text, 'body');
 }
 
-/** Parses a request body or a WebSocket message. */
 export function parseText(text: string, what: 'body' | 'message'): unknown {
   let value: unknown;
   try {
@@ -129,8 +124,7 @@ export function parseText(text: string, what: 'body' | 'message'): unknown {
 }
 
 /**
- * True for the media type of JSON. The type is matched part by part, because a single regular expression would
- * backtrack over thousands of spaces.
+ * The media type is matched part by part, because a single regular expression would backtrack over thousands of spaces.
  */
 export function isJson(contentType = ''): boolean {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim());
@@ -145,13 +139,13 @@ function tooLarge(maxBytes: number) {
 }
 
 /**
- * Facts about a text that JSON.parse doesn't return: how deeply it nests, how many names its objects have, and whether
- * an object repeats a name. If a name has two values, a proxy may have looked at the other one.
+ * Facts about JSON text that JSON.parse doesn't return. If an object repeats a name, a proxy may have read the other
+ * value.
  */
 
 export interface JsonShape {
   readonly depth: number;
-  /** The number of names in the object that has the most. */
+  /** The number of names in the object that has the most names. */
   readonly names: number;
   readonly repeatedName: string | undefined;
 }

@@ -1,7 +1,6 @@
 /**
- * The minimum limits for a port without a proxy: how many connections the server and one address may hold, and how many
- * requests a client may send ahead on one connection. Behind a proxy, these limits are the proxy's
- * (deploy/haproxy.cfg). The proxy sends each request only after the response to the previous request.
+ * The minimum limits for a port without a proxy. Behind a proxy, the proxy enforces these limits
+ * (`deploy/haproxy.cfg`). It sends each request only after the response to the previous one.
  */
 import { type Server, type ServerResponse, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -21,16 +20,15 @@ export function answersUnderWay(socket: Socket): ReadonlySet<ServerResponse> {
 const NONE: ReadonlySet<ServerResponse> = new Set();
 
 /**
- * True if a connection has sent too many requests ahead, since one read may contain 2,000 tiny requests.
- * `UpgradableRequest` then stops reading that connection.
+ * A single read may contain 2,000 tiny requests. `UpgradableRequest` stops reading a connection with too many requests.
  */
 export function hasSentTooManyAhead(socket: Socket): boolean {
   return answersUnderWay(socket).size > REQUESTS_AHEAD_MAX;
 }
 
 /**
- * Closes queued responses. When a connection closes, Node closes the response that it was sending, but doesn't notify
- * the ones queued after it.
+ * When a connection closes, Node closes the response that it was sending, but doesn't notify the responses queued
+ * behind it.
  */
 function closeQueued(socket: Socket): void {
   for (const response of answersUnderWay(socket)) {
@@ -42,7 +40,7 @@ function closeQueued(socket: Socket): void {
 export interface Connections {
   /** Counts a response until it is sent. */
   begin(response: ServerResponse): void;
-  /** Closes connections on which the client never sent anything. Browsers open some in advance. */
+  /** Closes connections on which the client never sent anything. Node counts them as having a request. */
   closeUnused(): void;
 }
 
@@ -88,16 +86,16 @@ export function boundConnections(
 }
 
 /**
- * Decides which requests become WebSockets: those to `/graphql` that ask for one. Any other Upgrade header is ignored,
- * as HTTP allows (RFC 9110, 7.8). HTTP/2 clients ask for `h2c` in their first request, even in one with a body.
+ * Decides which requests become WebSockets: requests to `/graphql` that ask for one. Any other Upgrade header is
+ * ignored, as HTTP allows (RFC 9110, 7.8). HTTP/2 clients ask for `h2c` in their first request, even in a request with
+ * a body.
  */
 const WEB_SOCKET_PATH = /^(?:https?:\/\/[^/?]*)?\/graphql(?:\?|$)/i;
 
 /** Holds the value that Node has set for `upgrade`. The value counts only for a WebSocket request. */
 const WANTS_UPGRADE = Symbol('wants an upgrade');
 /**
- * Marks a request that exceeds the limit. This is decided when the head is parsed, because responses start and finish
- * later.
+ * Marks a request above the limit. This is decided when the head is parsed, because responses start and finish later.
  */
 const IS_ONE_TOO_MANY = Symbol('is one too many');
 
@@ -111,7 +109,7 @@ export class UpgradableRequest extends IncomingMessage {
   private [IS_ONE_TOO_MANY]: boolean | undefined;
 
   get upgrade(): boolean {
-    // Node then stops parsing what it has read, and `upgrade` in server.ts closes the connection.
+    // Node then stops parsing the data that it has read, and `upgrade` in server.ts closes the connection.
     if (this[IS_ONE_TOO_MANY] === true) return true;
     if (this[WANTS_UPGRADE] !== true) return false;
     return this.method === 'CONNECT' || isForWebSocket(this);
@@ -136,8 +134,8 @@ export function answerInPlaceOfUpgrade(socket: Socket, response: ServerResponse)
 }
 
 /**
- * Checks a WebSocket's origin. Browsers let a page open a WebSocket to any origin and read from it, so the allowed
- * origins are the same as for requests.
+ * Browsers let a page open a WebSocket to any origin. Therefore, the server checks the page's origin, and allows the
+ * same origins as for requests.
  */
 export function assertOriginMayOpen({ headers }: IncomingMessage, { origins }: Pick<CorsSettings, 'origins'>): void {
   const { origin, host } = headers;

@@ -1,8 +1,7 @@
 /**
- * Stops a server. The server first keeps serving while `/readyz` reports that it's stopping, until the load balancer
- * has noticed. Then it accepts the connections in the accept queue but no later ones, finishes the requests that have
- * begun, and refuses those that would have to wait long. Connections close after their last response. Connections left
- * after ten seconds are cut off.
+ * Stops a server. The server keeps serving while `/readyz` reports that it's stopping, until the load balancer has
+ * noticed. Then it accepts the connections in the accept queue but no later ones. It finishes the requests that have
+ * begun, and refuses requests that would have to wait long. Connections left after ten seconds are cut off.
  */
 import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
@@ -12,16 +11,15 @@ import { DRAINING, type Timeouts } from '../service-limits.js';
 
 export interface DrainingOptions {
   readonly server: Server;
-  /** Ends the streams, which don't end on their own. */
+  /** Ends the streams, which would otherwise stay open. */
   readonly endStreams: () => void;
   /** Refuses the calls that would have to wait longer than the remaining time. */
   readonly refuseWaiting: () => void;
-  /** Closes connections on which the client never sent anything. Node counts them as having a request. */
   readonly closeUnused: () => void;
 }
 
 export interface Draining {
-  /** True once the server was told to stop. New requests should go elsewhere. */
+  /** True once the server has been told to stop. New requests should go elsewhere. */
   readonly isStopping: boolean;
   /** True if the server accepts no new connections and each response is the last on its connection. */
   readonly isDraining: boolean;
@@ -52,13 +50,13 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>, lameDuckM
     async drain(parts) {
       isStopping = true;
       await sleep(lameDuckMs);
-      // Accepting queued connections comes first, while clients keep their connections. Once draining starts, each call
-      // needs a new connection.
+      // This comes first, while clients keep their connections. Once draining starts, every call needs a new
+      // connection.
       await acceptQueued(parts.server);
       isDraining = true;
       parts.refuseWaiting();
-      // The server stops listening first. Ending thousands of streams takes a while, and connections made in the
-      // meantime wouldn't be accepted.
+      // The server stops listening first. Ending thousands of streams takes a while, and connections that arrived in
+      // that time would be reset.
       const closed = closeWhenIdle(parts);
       parts.endStreams();
       const cut = setTimeout(() => {
@@ -72,9 +70,8 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>, lameDuckM
 }
 
 /**
- * Accepts all queued connections. The operating system queues connections and resets those still in its queue when the
- * server stops listening. Node accepts at least one per turn of the event loop. After a whole turn without any, the
- * queue is empty.
+ * The operating system resets the connections in its queue when the server stops listening. Node accepts at least one
+ * per turn of the event loop, so after a whole turn without any, the queue is empty.
  */
 async function acceptQueued(server: Server): Promise<void> {
   const untilMs = performance.now() + DRAINING.acceptMs;

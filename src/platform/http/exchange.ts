@@ -20,20 +20,22 @@ export class Exchange {
   readonly method: string;
   readonly path: string;
   readonly search: string;
-  /** The client whose quotas count this request. */
   readonly client: Client;
   readonly record = new RequestRecord();
-  /** The request's subject for logs and metrics: the route's pattern, never the path with its IDs. */
+  /** The name of the request's route in logs and metrics. It's the route's pattern, never the path with its IDs. */
   route = 'unmatched';
   /** The rate-limit budgets that the request consumed. */
   taken: Iterable<readonly [name: string, taken: RateLimitResult]> = [];
-  /** When the response became a stream. Its duration then doesn't measure how fast the server responds. */
+  /**
+   * The time at which the response became a stream. The duration of a stream doesn't measure how fast the server
+   * responds.
+   */
   streamBeganMs: number | undefined;
 
   constructor(
     readonly request: IncomingMessage,
     readonly response: ServerResponse,
-    /** The caller's address, as far as proxies are trusted. */
+    /** The caller's address, taken from the trusted proxies if there are any. */
     readonly address: string,
     private readonly draining: Pick<Draining, 'isDraining'>,
     private readonly quotas: Pick<Quotas, 'heavyReads'>,
@@ -60,7 +62,10 @@ export class Exchange {
     return tags.includes(tag) || tags.includes('*');
   }
 
-  /** True if somebody opens this path in a browser. Java's own client also accepts text/html, along with images. */
+  /**
+   * True if somebody opens this path in a browser. Java's built-in client also accepts text/html, but along with
+   * images.
+   */
   get wantsPage(): boolean {
     const accept = this.header('accept') ?? '';
     return (
@@ -72,7 +77,10 @@ export class Exchange {
     return readBody(this.request, maxBytes);
   }
 
-  /** Waits for the client's turn to have its body parsed, because a large body takes the event loop a long time. */
+  /**
+   * Waits for the client's turn to have its body parsed, because parsing a large body blocks the event loop for a long
+   * time.
+   */
   async turnToParse({ length }: Buffer): Promise<void> {
     if (length >= HEAVY_READ.bodyBytesMin) await waitForSlot(this.quotas.heavyReads, this.client);
   }
@@ -84,16 +92,17 @@ export class Exchange {
   send(status: number, contentType: string, body: string | Buffer): void {
     const response = this.#answerWith(status);
     response.setHeader('Content-Type', contentType);
-    // A long text is sent as a buffer, because a string that waits to be sent waits on the heap. Node would also encode
-    // the string twice: for its length, and to send it.
+    // A long text is sent as a buffer, because a string that waits to be sent takes up space on the heap. Node would
+    // also encode the string twice: for its length, and to send it.
     const bytes = typeof body === 'string' && body.length > LONG_TEXT ? Buffer.from(body) : body;
     response.setHeader('Content-Length', Buffer.byteLength(bytes));
     this.#end(this.method === 'HEAD' ? '' : bytes);
   }
 
   /**
-   * Sends a response right away, but ends it only when the body has arrived. A client may send its whole body before it
-   * reads, and it loses the response if the connection is closed in the meantime.
+   * Sends a response right away, but ends it only after the whole request body has arrived or the server has given up
+   * on it. A client may send its whole body before it reads, and it loses the response if the connection is closed in
+   * the meantime.
    */
   #end(content: string | Buffer): void {
     const { request, response } = this;
@@ -121,7 +130,7 @@ export class Exchange {
 }
 
 /**
- * The client as a class. A function stored in a property here would live in old space and keep the whole request alive
+ * The client is a class. A function stored in a property here would live in old space and keep the whole request alive
  * until old space is collected.
  */
 class Requester implements Client {
@@ -144,9 +153,7 @@ function withoutAuthority(target: string): string {
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-/**
- * The token from `Authorization: Bearer …`. Empty if the header has no bearer token, undefined if there is no header.
- */
+/** Empty if the header has no bearer token, undefined if there is no header. */
 export function bearerOf(authorization = ''): string | undefined {
   if (authorization.trim() === '') return undefined;
   return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1] ?? '';

@@ -1,7 +1,7 @@
-/** Headers for browsers: who may call from another origin, and what one of our pages may do. */
+/** Headers for browsers: who may call this server from another origin, and what this server's pages may do. */
 import type { Exchange } from './exchange.js';
 
-/** Every response header that browsers don't show to pages by default. */
+/** The response headers that browsers don't show to pages by default. */
 const EXPOSED = [
   'X-Request-Id',
   'RateLimit',
@@ -18,7 +18,8 @@ const EXPOSED = [
 ].join(', ');
 
 /**
- * The request headers that browsers may send in addition to those always allowed. The second half are tracing headers.
+ * The request headers that pages may send, in addition to the headers that browsers always allow. The second half of
+ * the list is for tracing.
  */
 const ACCEPTED: readonly string[] = [
   'Authorization',
@@ -61,7 +62,6 @@ export function setSecurityHeaders({ response }: Exchange): void {
   response.setHeader('Cache-Control', 'no-store');
 }
 
-/** Allows the styles of a page that contains only text. */
 export function allowStyles({ response }: Exchange): void {
   response.setHeader('Content-Security-Policy', STYLED_ANSWER_POLICY);
 }

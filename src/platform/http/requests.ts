@@ -1,19 +1,16 @@
-/**
- * Checks the request head. Rejects heads that Node's parser accepts but RFC 9112 doesn't. A head must have only one
- * meaning, because a proxy in front of the server may have read it differently.
- */
+/** Rejects heads that Node accepts but RFC 9112 doesn't, because a proxy in front may have read them differently. */
 import type { IncomingMessage } from 'node:http';
 import { type Refusal, refuse } from '../errors.js';
 import { HEAD } from '../caller-limits.js';
 import { randomUUID } from 'node:crypto';
 
-/** The headers that a request may have only once. If a request repeats one of these, Node silently keeps the first. */
+/**
+ * The headers that a request may have only once. If a request repeats one of these headers, Node silently keeps the
+ * first value.
+ */
 const SENT_ONCE = new Set(['host', 'authorization', 'content-type']);
 
-/**
- * The form of a Host header: a name, an IPv4 address, or an IPv6 address in brackets, with an optional port (RFC 3986,
- * 3.2.2).
- */
+/** A name, an IPv4 address, or an IPv6 address in brackets, with an optional port (RFC 3986, 3.2.2). */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
 export function problemWithHead({
@@ -36,7 +33,7 @@ export function problemWithHead({
   return repeated === undefined ? undefined : malformed(`The ${repeated} header was sent twice.`);
 }
 
-/** `rawHeaders` alternates names and values. */
+/** `rawHeaders` contains names and values in turn. */
 function repeatedIn(rawHeaders: readonly string[]): string | undefined {
   const names = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -54,9 +51,7 @@ function malformed(message: string): Refusal {
 
 const HEADERS_OF_PROXIES = ['x-forwarded-for', 'forwarded'] as const;
 
-/**
- * Calls `warn` at the first request with a proxy's header and never again, because any caller can send these headers.
- */
+/** Warns only at the first request with a proxy's header, because any caller can send these headers. */
 export function warnOfProxy(trustedHops: number, warn: (header: string) => void): (request: IncomingMessage) => void {
   let isSilent = trustedHops > 0;
   return ({ headers }) => {

@@ -1,7 +1,4 @@
-/**
- * Keeps a response in memory until its client has read it: within a quota of bytes, for a limited time, and only while
- * the client keeps reading.
- */
+/** Limits unread responses by a quota of bytes, by their age, and by how long the client reads nothing. */
 import type { ServerResponse } from 'node:http';
 import type { Release, Client } from '../quotas/quota.js';
 import type { Quotas } from '../quotas/quotas.js';
@@ -13,15 +10,11 @@ interface Unread {
 }
 
 export interface UnreadAnswers {
-  /**
-   * Follows a response once all of it is written to its connection. The operating system takes most responses
-   * immediately.
-   */
+  /** Tracks a response while its connection sends it. The operating system takes most responses immediately. */
   follow(response: ServerResponse, client: Client, onCut: () => void): void;
   /**
-   * Counts a part of a stream until the client has read it and it's released. If the caller's quota of unread bytes is
-   * used up, the stream is cut off and the part isn't counted. The stream is cut off later if others need the memory or
-   * if the client doesn't read the part in time.
+   * Counts a part of a stream until it's released. The stream is cut off if the caller's quota of unread bytes is used
+   * up, if others need the memory, or if the client doesn't read the part in time.
    */
   hold(client: Client, bytes: number, cut: () => void): Release;
 }

@@ -1,7 +1,4 @@
-/**
- * Responds to requests that reach no handler, because they can't be parsed or don't arrive in time. If possible, the
- * response gives the reason. Then the connection closes.
- */
+/** Responds to requests that can't be parsed or don't arrive in time. The connection then closes. */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Refusal, refuse } from '../errors.js';
@@ -16,7 +13,8 @@ export function answerUnreadable(
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const underWay = [...answersUnderWay(socket)];
     const last = underWay.at(-1);
-    // If bad input follows a complete request, that request still gets its response, the last one on this connection.
+    // If bad input comes after a complete request, that request still gets its response, which is the last one on this
+    // connection.
     if (last?.req.complete && !last.headersSent) return void last.setHeader('Connection', 'close');
     // A refusal written in the middle of a response, or before another one, would be read as part of it.
     if (!socket.writable || underWay.length > 1 || last?.headersSent) return void socket.destroy();
@@ -34,7 +32,7 @@ const LAST_WORDS_MS = 1_000;
 function refusalOf(code: string | undefined, headBytesMax: number): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW')
     return refuse('PAYLOAD_TOO_LARGE', {
-      message: `The request’s headers must be at most ${headBytesMax / 1024} KB in all.`,
+      message: `The request’s headers must be at most ${headBytesMax / 1024} KB in total.`,
     });
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
     return refuse('PAYLOAD_TOO_LARGE', { message: 'The chunk extensions are too long.' });

@@ -16,7 +16,6 @@ export interface LogEntry {
   readonly event: { readonly position: string | null };
 }
 
-/** A stream that waits for new events. */
 export interface Subscriber<Entry> {
   /** The entries with this key are offered to the stream. */
   readonly key: string;
@@ -24,7 +23,10 @@ export interface Subscriber<Entry> {
   readonly readerId: string | null;
   /** Receives the entries of a batch that have the stream's key, in order. */
   onBatch(entries: readonly Entry[]): void;
-  /** Called if the stream joined while a batch without it was being read. The stream must then read on its own. */
+  /**
+   * Called if the stream joined after the reading of a batch began, so the batch doesn't cover it. The stream must then
+   * read those events itself.
+   */
   onGap(): void;
   end(): void;
 }
@@ -124,7 +126,6 @@ interface Register<Entry> {
   end(): void;
 }
 
-/** Keeps this instance's streams by key. */
 function createRegister<Entry>(keysOf: BatchQueries<Entry>['keysOf']): Register<Entry> {
   const allSubscribers = new Set<Subscriber<Entry>>();
   const byKey = new Map<string, Set<Subscriber<Entry>>>();

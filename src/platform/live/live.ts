@@ -1,8 +1,8 @@
 /**
  * Delivers events as they happen. After a commit, any instance may assign positions to the new events, and the first
- * one to try does. Every instance is notified over one listening connection. Each instance also polls once a second, or
- * more often while that connection is silent. The instance then reads new events once for all of its streams
- * (`fan-out.ts`) and gives each stream what its reader may see (`streams.ts`).
+ * instance that tries assigns them. Every instance is notified over one listening connection. Each instance also polls
+ * once a second, or more often while that connection is silent. The instance then reads new events once for all of its
+ * streams (`fan-out.ts`) and gives each stream the events that its reader may see (`streams.ts`).
  */
 import type { Logger } from 'pino';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -20,14 +20,13 @@ export type { EventStream } from './streams.js';
 export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
   /** Called after a commit. The commit's events, if any, need positions. */
   wake(): void;
-  /** Calls back with the last position whenever there are new ones. Returns a function that stops this. */
+  /** Calls the listener with the last position whenever there are new positions. Returns a function that stops this. */
   onEvents(listener: (upTo: bigint) => void): () => void;
   /**
-   * The events of this selection, as they happen. With `after`, the events after that position come first. Those
-   * earlier events are read through the caller's `db` and count against the caller's quota.
+   * With `after`, the stream starts with the events since that position. Reading those events counts against the
+   * caller's quota.
    */
   open<Event extends object>(selection: Selection<Entry, Event>, after: bigint | undefined, db: Db): EventStream<Event>;
-  /** Watches for the end of the sessions behind open streams. */
   readonly sessions: SessionEnds;
   readonly activeSessions: ActiveSessions<Viewer>;
   /** Called after the end of a session is committed. Other instances learn of it through Postgres. */
@@ -44,7 +43,6 @@ export interface LiveQueries<Entry> extends BatchQueries<Entry> {
   numberEvents(db: Db, values: { batch: number }): Promise<readonly NumberedBatch[]>;
   /** Counts the events without a position and sends the heartbeat on the sessions channel. */
   pollEvents(db: Db, values: { heartbeat: string }): Promise<readonly LogState[]>;
-  /** Returns those of these sessions that have ended. */
   findEndedSessions(db: Db, sessions: readonly string[]): Promise<readonly string[]>;
 }
 
@@ -80,8 +78,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     reconnectPool = reconnect;
     hooks.onOpen?.(reconnect);
   };
-  // One connection numbers events and another reads them. These connections are separate from the APIs' pool, so
-  // neither pool delays the other.
+  // One connection numbers events, another reads them, and neither delays the other or the APIs' pool.
   const db = connect(connection, POOLS.events, { ...hooks, onOpen });
   const hasProblem = () => hooks.problem?.() !== undefined;
   const numberingDb = db.of({ address: 'numbering' });
@@ -137,9 +134,9 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   }
 
   /**
-   * Reconnects if the connections are silent. If calls go through a pooler, the database check can't see that. The
-   * query for events may be the one that hangs, or may have to wait behind others that do. If queries return but their
-   * heartbeats don't come back, only the listening connection is lost.
+   * If calls go through a pooler, the database check can't see that these connections are silent. The query for events
+   * may hang, or wait behind other queries that hang. If only the heartbeats are missing, the listening connection is
+   * lost.
    */
   function reconnectIfSilent(): void {
     const now = performance.now();
@@ -202,11 +199,11 @@ export async function openLive<Entry extends LogEntry, Viewer>({
 }
 
 /**
- * Numbers events after commits. One call runs at a time. If there are commits in the meantime, another call follows.
+ * Numbers events after commits. Only one call runs at a time. If there are commits in the meantime, another call comes
+ * after it.
  */
 export interface Numbering {
   wake(): void;
-  /** Waits for the running call. */
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Keeps sessions that the database has found active in memory, so most calls don't query the database for their
+ * Keeps sessions in memory once the database has found them active, so most calls don't query the database for their
  * session. An entry is used for half a minute, but never after the session's own end, and only while the revocation
  * feed is live.
  *
@@ -43,10 +43,7 @@ export function createRevocationFeed(now: () => number = monotonicMs): Revocatio
   };
 }
 
-/**
- * True if the message is a heartbeat, which contains a space. Every other message on the channel is the ID of a revoked
- * session.
- */
+/** A heartbeat contains a space. Every other message on the channel is the ID of a revoked session. */
 export function isHeartbeat(message: string): boolean {
   return message.includes(' ');
 }

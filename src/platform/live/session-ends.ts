@@ -1,13 +1,9 @@
-/**
- * Finds out when the sessions behind open streams have ended. A notification of the logout shows this immediately. If
- * no notification arrives, the next poll shows it, which checks all sessions of this instance in one statement.
- */
+/** Finds out that a stream's session has ended: from a notification, or by polling all sessions in one statement. */
 import { STREAM } from '../caller-limits.js';
 
 export interface SessionEnds {
-  /** Calls back once, when the session has ended. Returns a function that cancels this. */
+  /** Calls `onEnd` once, when the session has ended. Returns a function that cancels this. */
   follow(session: string, onEnd: () => void): () => void;
-  /** Called when this session's end is notified. */
   endSession(session: string): void;
   /** Polls now, since notifications may have been lost. */
   poll(): void;

@@ -1,7 +1,7 @@
 /**
- * One reader's events, as an iterator. A stream reads on its own until it reaches the last event. The stream then waits
- * for the fan-out to offer new ones. If its client reads too slowly, the stream goes back to reading on its own. This
- * limits its buffer without losing any events.
+ * One reader's events, as an iterator. A stream first reads events itself until it reaches the last one. The stream
+ * then waits for the fan-out to offer new events. If its client reads too slowly, the stream goes back to reading
+ * events itself. This limits the stream's buffer without losing any events.
  */
 import { STREAM } from '../caller-limits.js';
 import type { Db } from '../db/database.js';
@@ -58,7 +58,7 @@ export function createStream<Entry extends LogEntry, Event extends object>(
     end: close,
   };
 
-  /** Reads on its own from this position, including the buffered events. */
+  /** The stream reads events itself from this position on, including the buffered events. */
   function catchUp(): void {
     leave?.();
     leave = undefined;
@@ -72,10 +72,7 @@ export function createStream<Entry extends LogEntry, Event extends object>(
     wake();
   }
 
-  /**
-   * Reads until there is nothing left, and then joins. No other code runs between the last check of the cursor and
-   * joining, so no event is missed.
-   */
+  /** No other code runs between the last check of the cursor and joining, so no event is missed. */
   async function readForItself(): Promise<void> {
     const upTo = fanOut.cursor;
     if (position >= upTo) {

@@ -58,10 +58,7 @@ function partSchema(part: Entity, description: string, refOf: RefOf): JsonSchema
   return $ref === undefined ? answerSchema(part, description, refOf) : { $ref };
 }
 
-/**
- * The schema of a single value. An input's bounds are left out, because numbers in responses may be as large as their
- * columns allow.
- */
+/** An input's bounds are left out, because numbers in responses may be as large as their columns allow. */
 function leafSchema(input: JsonSchema, { answerMinimum }: z.GlobalMeta): JsonSchema {
   const { type, minLength: _least, maxLength: _longest, maxItems: _most, ...rest } = input;
   const isWhole = type === 'integer' || (Array.isArray(type) && type.includes('integer'));

@@ -10,7 +10,6 @@ export function refTo(kind: 'schemas' | 'responses' | 'headers' | 'examples' | '
   return `#/components/${kind}/${name}`;
 }
 
-/** An operation's input. */
 export function inputSchema({ input }: Operation<unknown, unknown>): JsonSchema {
   return toDocumentSchema(
     z.toJSONSchema(input, {
@@ -22,8 +21,7 @@ export function inputSchema({ input }: Operation<unknown, unknown>): JsonSchema 
 }
 
 /**
- * Problems that a JSON Schema keyword already expresses. All other rules are added to the field's description as a
- * sentence.
+ * Rules that a JSON Schema keyword already expresses. Other rules are added to the field's description as a sentence.
  */
 const EXPRESSED_BY_KEYWORDS = /^must be (at most \d+ characters|valid Unicode)/;
 
@@ -47,7 +45,7 @@ function sentenceOf(check: z.core.$ZodCustom): string[] {
   ];
 }
 
-/** Metadata that the document must not contain. `withNamedEnums` removes the names of enums. */
+/** Metadata that the document must not contain. `withNamedEnums` removes `enumName`. */
 const OWN_METADATA = new Set([
   '$schema',
   'parameter',
@@ -131,9 +129,7 @@ function isObject(value: unknown): value is JsonSchema {
 
 /** Writes each enum once in the document, under its GraphQL name. Code generators then use that name. */
 export interface WithNamedEnums<Part> {
-  /** The schema with a reference in place of every named enum. */
   readonly part: Part;
-  /** The named enums' schemas, by name. */
   readonly enums: Readonly<Record<string, JsonSchema>>;
 }
 

@@ -7,9 +7,7 @@ import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.
 import { canRunDry, type Route, hasBody, isParameter, shapeOf, parametersOf } from './route.js';
 import { wireName } from './wire.js';
 
-/**
- * The documented path. The resource's own parameter is `{id}`, and a nested resource's parameter is named by its kind.
- */
+/** The resource's own parameter is `{id}`. A nested resource's parameter is named by its kind. */
 export function documentedPath(route: Route): string {
   const names = new Map(parameterNames(route).map(({ field, name }) => [field, name]));
   return `/v1${route.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => `{${names.get(field)}}`)}`;
@@ -24,7 +22,6 @@ function parameterNames(route: Route): { field: string; name: string; prefix: st
   });
 }
 
-/** The headers that a client may add. */
 export const HEADER_PARAMETERS = {
   IfMatch: headerParameter(
     'If-Match',
@@ -42,12 +39,13 @@ export const HEADER_PARAMETERS = {
     { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY.charactersMax },
     'A unique string that you choose. For 24 hours, the same key with the same input returns the first response ' +
       'again, and nothing is done twice. The same key with a different input or `If-Match` fails with 422. Errors ' +
-      'aren’t stored, so a retry runs again.',
+      'aren’t stored, so a retry runs the operation again.',
   ),
   DryRun: headerParameter(
     'Dry-Run',
     { type: 'string', enum: ['true', 'false'] },
-    'If `true`, you get the response that the call would have, but nothing is saved.',
+    'If `true`, you get the response that the call would return, but nothing is saved. The response header ' +
+      '`Dry-Run-Effects` lists what the call would have caused.',
   ),
 };
 
@@ -83,7 +81,6 @@ export function requestName({ operation: { name } }: Route): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}Request`;
 }
 
-/** The schema of the call's body. Undefined if the call has no body. */
 export function bodySchema(route: Route): JsonSchema | undefined {
   if (!hasBody(route)) return undefined;
   const inPath = parametersOf(route);

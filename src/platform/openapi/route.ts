@@ -1,7 +1,4 @@
-/**
- * One REST route: its operation, its response status, and the body created from the result. Also finds the route for a
- * path and a method. Every path is served with the prefix `/v1` and without it.
- */
+/** A REST route: its operation, its status, and its body. Every path is served with the prefix `/v1` and without it. */
 import type { z } from 'zod';
 import type { Operation } from '../call/operation.js';
 import type { Entity } from '../fields/entity.js';
@@ -29,9 +26,7 @@ export interface Route {
   readonly shows: Entity | Variants;
   /** The fields that the query may contain, in the input's spelling. */
   readonly query?: readonly string[];
-  /**
-   * Fields that the query may name several times. Each name is mapped to the field that then holds all of its values.
-   */
+  /** Fields that the query may name several times. Each one maps to the field that then holds all of its values. */
   readonly several?: Readonly<Record<string, string>>;
   /** True if this reads one object whose version rises with every change. The call then supports If-None-Match. */
   readonly isVersioned?: boolean;
@@ -49,7 +44,7 @@ type RouteExtras<Row, Body> = Partial<
   Pick<Route, 'status' | 'location' | 'query' | 'several' | 'isVersioned' | 'aliases'>
 > & { shows: Route['shows'] & { readonly schema: z.ZodType<Body> } } & Shows<Row, Body>;
 
-/** The shown fields are picked from the row. A row of another type must be converted first. */
+/** The fields that the route shows are picked from the row. A row of another type must be converted first. */
 type Shows<Row, Body> = Row extends Body
   ? Answers<Row, Body>
   : Body extends Row
@@ -69,25 +64,26 @@ export function route<Input, Output, Body>(
   const { answer }: Answers<never, unknown> = extras;
   const writeBody = wireWriter(extras.shows.schema);
   const write = (row: unknown, caller?: Caller) => {
-    // Only examples, which contain nobody's job, are written without a caller.
+    // Only examples are written without a caller, and an example's job belongs to nobody.
     const body = answer ? answer(row as never, caller as Caller) : row;
     return body instanceof Promise ? body.then(writeBody) : writeBody(body);
   };
   return { method, path, operation, status: 200, ...extras, write };
 }
 
-/** True if the response body is a page. */
 export function isList({ query }: Route): boolean {
   return query?.includes('page') === true;
 }
 
-/** For a list: the contents of each entry. */
+/** The entity in the body or, for a list, in each entry. */
 export function rowOf({ path, shows }: Route): Entity {
   if ('variants' in shows) throw new Error(`${path} cannot list things of several kinds.`);
   return shows;
 }
 
-/** True if the call supports Dry-Run. A read never changes anything, and its description says so. */
+/**
+ * True if the call accepts Dry-Run. A read accepts it too, and its description says that a read never changes anything.
+ */
 export function canRunDry({ operation }: Route): boolean {
   return !operation.ignoresKeyAndDryRun && !operation.answersSecret;
 }
@@ -103,7 +99,6 @@ export type Shape = ReadonlyMap<string, Schema>;
 
 const shapes = new WeakMap<Route['operation'], Shape>();
 
-/** The schemas of an operation's input fields, by name. */
 export function shapeOf({ operation }: Route): Shape {
   const cachedShape = shapes.get(operation);
   if (cachedShape) return cachedShape;
@@ -122,7 +117,6 @@ export function isParameter(schema: Schema): boolean {
   return metaOf(schema).parameter === true;
 }
 
-/** The routes with one path, and the values of its parameters. */
 export interface AddressMatch {
   readonly routes: readonly Route[];
   readonly parameterValues: readonly string[];

@@ -1,7 +1,4 @@
-/**
- * Converts between the domain's camelCase and REST's snake_case. Apart from names, only dates change: they become
- * strings.
- */
+/** Converts between camelCase and REST's snake_case. Apart from names, only dates change: they become strings. */
 import type { z } from 'zod';
 import { kindOf } from '../fields/shapes.js';
 
@@ -38,10 +35,7 @@ export function toWire(value: unknown): unknown {
 
 type Write = (value: unknown) => unknown;
 
-/**
- * Creates a function that converts values of one type. In an object and its parts, only the described fields are
- * converted.
- */
+/** In an object and its parts, only the described fields are converted. */
 export function wireWriter(type: z.core.$ZodType): Write {
   const kind = kindOf(type);
   if (kind.is === 'object') return objectWriter(kind.schema.shape);
@@ -51,8 +45,8 @@ export function wireWriter(type: z.core.$ZodType): Write {
 }
 
 /**
- * Converts an object. Every result starts as a copy of an empty object with all names, so all have one hidden class. V8
- * turns an object that gets dozens of properties one by one into a dictionary, which is slow to serialize as JSON.
+ * Every result starts as a copy of an empty object with all names, so all results share one hidden class. V8 turns an
+ * object that gets dozens of properties one by one into a dictionary, which is slow to serialize.
  */
 function objectWriter(shape: Readonly<Record<string, z.core.$ZodType>>): Write {
   const fields = Object.entries(shape).map(([field, type]) => ({
@@ -79,10 +73,7 @@ function plain(value: unknown): unknown {
 
 const WIRE_NAMES = new Map<string, string>();
 
-/**
- * A field's name in REST. Only the names of known fields are cached, and there are few of them. Names that a client
- * made up aren't cached.
- */
+/** The cache and its names are bounded, because a client can make up any number of names. */
 export function wireName(field: string): string {
   return WIRE_NAMES.get(field) ?? remember(field);
 }
@@ -94,8 +85,8 @@ function remember(field: string): string {
 }
 
 /**
- * Converts the path of a field to REST's spelling. A misspelled name is the last part of the path and stays as it was
- * sent. A header's name stays the same, too.
+ * Two kinds of names stay as they were sent: a misspelled name, which is the last part of the path, and the name of a
+ * header.
  */
 function spell(field: string): string {
   if (isHeader(field)) return field;

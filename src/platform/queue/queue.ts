@@ -1,7 +1,7 @@
 /**
  * Work to do after a commit. Tasks are rows of one table, inserted in the transaction that causes them. Every instance
  * leases due tasks and runs them. If an instance is killed, another one runs its tasks once their lease has expired.
- * Each key has a few places of its own. Slow keys share a few other places, so they never take another key's places.
+ * Each key has a few places of its own. Slow keys share a few other places, so they never take up another key's places.
  */
 import type { SQL } from 'drizzle-orm';
 import { LRUCache } from 'lru-cache';
@@ -26,7 +26,7 @@ export interface TaskKind {
 export interface TaskLimits {
   readonly places: number;
   readonly placesPerKey: number;
-  /** Places that all slow keys share. Each key can use one of them. */
+  /** The places that all slow keys share. Each slow key can use one of these places. */
   readonly placesOfSlowKeys: number;
   /** The duration of a lease, which is longer than any task takes. */
   readonly leaseSeconds: number;
@@ -42,9 +42,7 @@ export interface TaskEnd {
 }
 
 export interface Queue extends Repeated {
-  /**
-   * A pool of connections that is separate from the APIs' pool. Code that enqueues tasks in the background uses it too.
-   */
+  /** This pool is separate from the APIs' pool. Code that enqueues tasks in the background uses it too. */
   readonly db: Db;
 }
 
@@ -80,7 +78,6 @@ export function openQueue({ connection, databaseWatch, log, kinds }: QueueOption
   };
 }
 
-/** Runs the tasks of one kind on this instance. */
 function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unknown) => void): Repeated {
   const { places, placesPerKey, placesOfSlowKeys, leaseSeconds } = kind.limits;
   const claimDueTasks = claimTasks(kind.mayRun);
@@ -153,8 +150,7 @@ export interface Repeated {
 }
 
 /**
- * Does the work whenever it is woken, and otherwise at this interval. Repeats it immediately as long as it returns
- * true.
+ * Runs `work` whenever it's woken, and otherwise at this interval. Repeats immediately as long as `work` returns true.
  */
 export function repeat(work: () => Promise<boolean>, everyMs: number, onFailure: (error: unknown) => void): Repeated {
   const state = { isClosed: false, wake: () => {} };

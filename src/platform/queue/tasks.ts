@@ -68,8 +68,8 @@ export const selectDueKinds = statement(
 );
 
 /**
- * Claims due tasks. A skip scan of the index finds the keys, no matter how many tasks each has. Keys come in random
- * order, so none waits for keys with more or older tasks.
+ * Claims due tasks. A skip scan of the index finds the keys, no matter how many tasks each key has. Keys come in random
+ * order, so no key waits for keys with more or older tasks.
  */
 export function claimTasks(mayRun: (key: SQL) => SQL = () => sql`true`) {
   return statement(
@@ -103,7 +103,7 @@ export function claimTasks(mayRun: (key: SQL) => SQL = () => sql`true`) {
 
 const isHeld = ($: Placeholders<Task>) => sql`id = ${$('id')} and leased_until = ${$('leasedUntil')}::timestamptz`;
 
-/** Deletes a task. Returns no row if the lease is lost, and so does the next statement. */
+/** Deletes a task. Like the next statement, it returns no row if the lease is lost. */
 export const deleteTask = statement(
   'deleteTask',
   { id: tasks.id },

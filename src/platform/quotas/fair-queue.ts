@@ -1,7 +1,8 @@
 /**
  * A bounded queue for a scarce resource with a fixed number of places. A free place goes to the next network address in
- * turn, and within it to the next user in turn. If the queue is full, a call from an address with fewer waiting calls
- * replaces the newest call of another address. If no other address has more, the server is over capacity.
+ * turn, and within the address to the next user in turn. If the queue is full, a call from an address with fewer
+ * waiting calls replaces the newest call of another address. If no other address has more waiting calls, the server is
+ * over capacity.
  */
 import type { Refusal } from '../errors.js';
 import { createQuota, type Bound, type Release, type Client, type QuotaSettings } from './quota.js';
@@ -9,7 +10,10 @@ import { createQuota, type Bound, type Release, type Client, type QuotaSettings 
 export interface FairQueueSettings extends QuotaSettings {
   /** The number of calls that may run at the same time. */
   readonly places: number;
-  /** The number of places that one address may use. The rest stay free for others, however long the work takes. */
+  /**
+   * The number of places that one address may use. The rest stay free for other addresses, no matter how long the work
+   * takes.
+   */
   readonly placesPerAddress?: number;
   /** The number of places that one user may use at one address. */
   readonly placesPerUser?: number;
@@ -19,7 +23,7 @@ export interface FairQueueSettings extends QuotaSettings {
 }
 
 export interface Work {
-  /** True if the work takes a hundred times as long as most. */
+  /** True if the work takes about a hundred times as long as most other work. */
   readonly isLong?: boolean;
 }
 
@@ -93,7 +97,7 @@ export function createFairQueue({
   function wait(asking: Client, kind: Work): Promise<Release> {
     if (stopped) throw stopped();
     const { address, user } = asking;
-    // This is a copy, because the original's user may become known while it waits.
+    // This is a copy, because the user of the original may become known while the call waits.
     const client: Client = { address, user };
     if (quota.inUse() >= (settings.limits.total ?? Infinity)) makeRoomFor(address);
     const release = quota.take(client);
@@ -115,7 +119,7 @@ export function createFairQueue({
 
   /**
    * Gives free places to waiting calls before any later call. A call that ends may have held up several others: another
-   * call of its user, and a long one.
+   * call of its user, and a long call.
    */
   function admitNext(): void {
     for (let next = firstInTurn(); next; next = firstInTurn()) {
@@ -157,9 +161,9 @@ export function createFairQueue({
   }
 
   /**
-   * Whose limit a refused call has reached. The caller's own limit was reached in two cases: calls are still being
-   * served and other users or addresses would get a place, or this address has more waiting calls than all others
-   * together. In all other cases, the server's limit was reached.
+   * Decides whose limit made a call wait too long. While calls are still being served, it's the caller's own limit if
+   * another user or address would get a place. It's also the caller's limit if this address has more waiting calls than
+   * all other addresses together. Otherwise, it's the server's limit.
    */
   function boundOf({ address, user }: Client): Bound {
     if (performance.now() - servedLastMs < waitMs / 2) {

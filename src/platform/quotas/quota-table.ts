@@ -3,7 +3,7 @@ import { QUOTAS, type QuotaName } from '../caller-limits.js';
 import { readFileSync } from 'node:fs';
 
 /**
- * How much of a scarce resource may be held at the same time. Above this amount, a call is refused or a connection is
+ * How much of a resource may be held at the same time. If the limit is exceeded, a call is refused or a connection is
  * closed.
  */
 export interface QuotaLimits {
@@ -11,9 +11,8 @@ export interface QuotaLimits {
   readonly of: string;
   /** The limit for one user within a network address. */
   readonly perUser?: number | undefined;
-  /** The limit for one network address. An IPv6 address counts by its /64. */
+  /** The limit for one network address. For IPv6, a whole /64 counts as one address. */
   readonly perAddress?: number | undefined;
-  /** The limit for all callers together. */
   readonly total?: number | undefined;
 }
 
@@ -25,10 +24,7 @@ interface QuotaVariables {
   readonly QUOTA_STREAMS_PER_ADDRESS: number;
 }
 
-/**
- * The quotas, with the values from the environment. Behind a proxy, all connections come from the proxy's address, so
- * connections have no limit per address.
- */
+/** Behind a proxy, all connections come from the proxy's address, so they have no limit per address. */
 export function quotasOf(variables: QuotaVariables, isBehindProxy: boolean): QuotaTable {
   const streamsPerAddress = variables.QUOTA_STREAMS_PER_ADDRESS;
   return {
@@ -45,10 +41,9 @@ export function quotasOf(variables: QuotaVariables, isBehindProxy: boolean): Quo
 }
 
 /**
- * The open files that aren't for connections, but for the database, logs, and connections that wait for their sockets.
- * Each connection is an open file, and the operating system limits a process's open files. If that limit is below the
- * connection quota, the quota is lowered to it. Otherwise, idle connections would use up all files, and the server
- * couldn't connect to its own database.
+ * A reserve of open files for the database, logs, and connections that wait for their sockets. The operating system
+ * limits a process's open files. Without the reserve, idle connections could use up all files, and the server couldn't
+ * connect to its own database.
  */
 const OTHER_FILES = 1_200;
 
@@ -61,10 +56,7 @@ export function openFilesMax(): number {
   }
 }
 
-/**
- * Lowers the connection quota to the open files. At least half of the files are for connections, however few files
- * there are.
- */
+/** At least half of the files are for connections, however few files there are. */
 export function withinOpenFiles(quotas: QuotaTable, filesMax: number): QuotaTable {
   const { connections } = quotas;
   const total = Math.max(filesMax - OTHER_FILES, Math.floor(filesMax / 2));

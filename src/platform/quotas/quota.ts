@@ -1,16 +1,12 @@
 /**
- * Limits how much of a scarce resource one user, one network address, and all callers together may hold at the same
- * time. A call above its caller's own limit is refused with 429. A call above the limit of all callers together is
- * refused with 503.
+ * Limits how much of a scarce resource a user, an address, and all callers together may hold. A call above its caller's
+ * own limit gets a 429, and a call above the limit of all callers gets a 503.
  */
 import { type Refusal, refuse } from '../errors.js';
 import type { QuotaName } from '../caller-limits.js';
 import type { QuotaLimits } from './quota-table.js';
 
-/**
- * The holder of a quota: a user within a network address. Until the user's session is known to be active, the holder is
- * only the address.
- */
+/** A user within a network address. Until the user's session is known to be active, the holder is only the address. */
 export interface Client {
   readonly address: string;
   user?: string | undefined;
@@ -25,7 +21,6 @@ export const SERVER: Client = { address: 'server' };
 export const BOUNDS = ['user', 'address', 'server', 'gone'] as const;
 export type Bound = (typeof BOUNDS)[number];
 
-/** Quota events that the metrics count. */
 export interface QuotaEvents {
   refused(quota: QuotaName, bound: Bound): void;
   waited(quota: QuotaName, seconds: number): void;
@@ -33,7 +28,7 @@ export interface QuotaEvents {
 
 export const NO_EVENTS: QuotaEvents = { refused: () => undefined, waited: () => undefined };
 
-/** Releases what was taken. Calling it again has no effect. */
+/** Releases the amount that was taken. Calling it again has no effect. */
 export type Release = () => void;
 
 export interface Quota {
@@ -58,10 +53,7 @@ export function createQuota({ name, limits, events, retryAfterSeconds = () => 1 
   const addresses = new Map<string, HeldByAddress>();
   let sweptAt = ADDRESSES_UNSWEPT;
 
-  /**
-   * Addresses that hold nothing stay in the map for a while. Most of these addresses return, and adding and removing a
-   * key on every call would burden the garbage collector.
-   */
+  /** Addresses that hold nothing stay for a while, because adding and removing keys burdens garbage collection. */
   function heldBy(address: string): HeldByAddress {
     const known = addresses.get(address);
     if (known) return known;
@@ -135,7 +127,7 @@ interface HeldByAddress extends Held {
   users: Map<string, Held> | undefined;
 }
 
-/** How many addresses that hold nothing are kept, and how many such users of each address. */
+/** Up to these sizes, the list of addresses and each address's list of users keep entries that hold nothing. */
 const ADDRESSES_UNSWEPT = 1_000;
 const USERS_REMEMBERED = 10;
 

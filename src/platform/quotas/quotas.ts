@@ -13,7 +13,7 @@ export interface Quotas {
   readonly streams: Quota;
   readonly requests: Quota;
   readonly heavyReads: FairQueue;
-  /** Sends one stream event per turn of the event loop, so a stream that is far behind doesn't delay anyone. */
+  /** Sends one stream event per turn of the event loop, so a stream that is far behind doesn't delay other work. */
   readonly streamEvents: FairQueue;
   readonly unreadBytes: Quota;
 }
@@ -40,7 +40,7 @@ export function createQuotas(limits: QuotaTable, events: QuotaEvents): Quotas {
   };
 }
 
-/** Settles when it is the client's turn. Between two turns, the event loop handles all other pending work. */
+/** Resolves when it is the client's turn. Between two turns, the event loop handles all other pending work. */
 export function waitForSlot(queue: FairQueue, client: Client): Promise<void> {
   return new Promise((begin, refuse) => {
     const work = async () => {

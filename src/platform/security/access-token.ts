@@ -36,7 +36,7 @@ export interface SignedToken {
   readonly expiresAt: Date;
 }
 
-/** Why a token is rejected. Only a token with a good signature can be 'expired' or 'issued_in_future'. */
+/** Why a token is rejected. Only a token with a valid signature can be 'expired' or 'issued_in_future'. */
 export type TokenProblem = 'malformed' | 'invalid' | 'expired' | 'issued_in_future';
 
 export interface AccessTokens<B extends Bearer = Bearer> {
@@ -52,10 +52,7 @@ export function createAccessTokens<B extends Bearer>(settings: AccessTokenSettin
   const signing = signingKey(secret);
   const keys = keysByHeader(previousSecret === undefined ? [signing] : [signing, signingKey(previousSecret)]);
   const nowSeconds = () => Math.floor(now() / 1000);
-  /**
-   * The payloads of tokens whose signature was verified. A signature stays valid forever. A token's times are checked
-   * on each call.
-   */
+  /** A signature stays valid forever, so verified payloads are cached. A token's times are checked on each call. */
   const payloads = new LRUCache<string, object>({ max: ACCESS_TOKEN.cachedPayloadsMax });
 
   function verifiedPayload(token: string): object | undefined {
@@ -93,23 +90,19 @@ interface SigningKey {
   readonly key: KeyObject;
 }
 
-/**
- * Creates a key object. If it were given a string, jsonwebtoken would build a key object on every call, at fifty times
- * the cost.
- */
+/** If jsonwebtoken got a string, it would build a key object on every call, at fifty times the cost. */
 function signingKey(secret: string): SigningKey {
   const bytes = Buffer.from(secret);
   if (bytes.length < SECRET_BYTES_MIN) throw new Error(`A token secret needs at least ${SECRET_BYTES_MIN} bytes.`);
   const key = createSecretKey(bytes);
-  // The ID is a truncated keyed hash. The ID identifies the secret but reveals no more of it than a signature does.
+  // The ID is a truncated keyed hash, which reveals no more of the secret than a signature does.
   const id = createHmac('sha256', key).update('key id of access tokens').digest('base64url').slice(0, 11);
   return { id, key };
 }
 
 /**
- * Maps each encoded header to its key. All tokens of one secret start with exactly the same header, so the encoded
- * header itself finds the key. A header with another algorithm, without a key ID, or with its own key (`jwk`, `x5u`)
- * isn't even decoded.
+ * All tokens of one secret start with exactly the same header, so the encoded header finds the key. A header with
+ * another algorithm, without a key ID, or with its own key (`jwk`, `x5u`) isn't even decoded.
  */
 function keysByHeader(keys: readonly SigningKey[]): Map<string, KeyObject> {
   return new Map(keys.map(({ id, key }) => [headerOf(jwt.sign({}, key, { algorithm: 'HS256', keyid: id })), key]));
@@ -119,10 +112,7 @@ function headerOf(token: string): string {
   return token.slice(0, token.indexOf('.'));
 }
 
-/**
- * The start of every valid payload: `{"` in base64url. jsonwebtoken would parse a JSON string that contains an object,
- * and treat it as the object.
- */
+/** `{"` in base64url. jsonwebtoken would parse a JSON string that contains an object, and treat it as the object. */
 const ENCODED_OBJECT = 'eyJ';
 
 function signedPayload(token: string, key: KeyObject, nowSeconds: number): object | undefined {
@@ -133,8 +123,7 @@ function signedPayload(token: string, key: KeyObject, nowSeconds: number): objec
     const payload = jwt.verify(token, key, options);
     return typeof payload === 'object' ? payload : undefined;
   } catch {
-    // jsonwebtoken throws a different error for each defect of a token. The caller gets the same response for all of
-    // these errors.
+    // jsonwebtoken throws a different error for each defect. The caller gets the same response for all of them.
     return undefined;
   }
 }

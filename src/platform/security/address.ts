@@ -62,10 +62,7 @@ function mappedIPv4(groups: Groups): string | undefined {
   return isMapped ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : undefined;
 }
 
-/**
- * Abbreviates a /64 prefix. The host's half is all zeros, so the longest run of zeros, which `::` stands for, is always
- * at the end.
- */
+/** The host's half is all zeros, so the longest run of zeros, which `::` stands for, is always at the end. */
 function prefix64(groups: Groups): string {
   const prefixGroups = groups.slice(0, 4);
   while (prefixGroups.at(-1) === 0) prefixGroups.pop();

@@ -1,7 +1,7 @@
 /**
- * Encrypts secrets that the server must be able to read again, unlike passwords. Someone who reads the database or a
- * backup can't decrypt the secrets. Uses AES-256-GCM with a key derived from JWT_SECRET. Secrets encrypted under
- * JWT_PREVIOUS_SECRET can be read too, and are encrypted again while both variables are set.
+ * Encrypts secrets that the server must be able to read again, so a copy of the database doesn't reveal them. Uses
+ * AES-256-GCM with a key derived from JWT_SECRET. Secrets encrypted under JWT_PREVIOUS_SECRET can be read too, and are
+ * encrypted again while both variables are set.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
@@ -10,7 +10,7 @@ export interface Encryptor {
   readonly keyName: string;
   /** To decrypt the text, pass the same `about`. Text that is copied to another row can't be decrypted there. */
   encrypt(text: string, about: string): string;
-  /** Decrypts a text. Returns undefined if neither key decrypts it. */
+  /** Decrypts a string. Returns undefined if neither key decrypts it. */
   open(sealedText: string, about: string): string | undefined;
 }
 

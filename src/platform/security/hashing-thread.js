@@ -10,7 +10,7 @@ import bcrypt from 'bcrypt';
 /** @typedef {{ plain: string, cost: number } | { plain: string, hash: string }} Task */
 
 /**
- * Gives a hashing thread a tenth of another thread's share if both want the same core. Logins yield but still make
+ * Gives a hashing thread a tenth of another thread's CPU time if both want the same core. Logins yield but still make
  * progress.
  */
 const NICENESS = 10;

@@ -1,5 +1,5 @@
 /**
- * Runs bcrypt on its own low-priority threads. A flood of logins slows down logins, but not the files and DNS lookups
+ * Runs bcrypt on its own low-priority threads. A flood of logins slows down logins, but not file access and DNS lookups
  * in Node's own small thread pool.
  */
 import { Worker } from 'node:worker_threads';

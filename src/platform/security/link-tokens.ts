@@ -1,12 +1,12 @@
 /**
- * The tokens in email links. Each token is an HMAC over its email's identifier. So any instance can create an email
- * again although only the token's hash is stored, even while JWT_SECRET is being replaced.
+ * The tokens in email links. Each token is an HMAC over its email's identifier. So although only the token's hash is
+ * stored, any instance can create an email again, even while JWT_SECRET is being replaced.
  */
 import { createHash, createHmac } from 'node:crypto';
 
 export interface LinkTokens {
   tokenOf(mail: string): string;
-  /** The token of an email that was written under this secret or the previous one. */
+  /** The token of an email that was created under the current or the previous secret. */
   tokenWithHash(mail: string, hash: string): string | undefined;
 }
 

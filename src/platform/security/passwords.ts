@@ -1,7 +1,7 @@
 /**
- * Hashes passwords with bcrypt, a few at a time. A hash occupies a thread for a quarter of a second. A fair queue
- * limits how many run at the same time and refuses calls that would wait too long. bcrypt ignores all bytes after the
- * 72nd, so the input schemas reject longer passwords.
+ * Hashes passwords with bcrypt. A hash occupies a thread for a quarter of a second, so a fair queue limits how many run
+ * at the same time and refuses calls that would wait too long. bcrypt ignores all bytes after the 72nd, so the input
+ * schemas reject longer passwords.
  */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -22,10 +22,7 @@ export interface PasswordSettings {
 
 export interface Passwords {
   hash(plain: string, client?: Client): Promise<string>;
-  /**
-   * True if the password matches the hash. For an account that doesn't exist, there is no hash. The result is then
-   * false, after the time that a real comparison takes.
-   */
+  /** If there is no hash, as for an unknown account, the result is false, but it takes as long as a real comparison. */
   matches(plain: string, hash: string | undefined, client?: Client): Promise<boolean>;
   /** Refuses waiting calls and, from now on, those that would have to wait. */
   stop: FairQueue['stop'];
@@ -33,10 +30,7 @@ export interface Passwords {
   readonly waiting: number;
 }
 
-/**
- * The number of hashes that run at the same time. With two hashes, or one on a small machine, a core stays free for
- * everything else.
- */
+/** Two hashes at the same time, or one on a small machine, leave a core free for everything else. */
 const CONCURRENT = Math.max(1, Math.min(2, availableParallelism() - 1));
 
 export function createPasswords({

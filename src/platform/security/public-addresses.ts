@@ -1,7 +1,6 @@
 /**
- * Decides which addresses a webhook may have. Any user can register a webhook, and the server is inside a network whose
- * other services trust it. So an address that isn't certainly public is rejected, both when the webhook is registered
- * and when a connection is made.
+ * Decides which addresses a webhook may have. Any user can register a webhook, and the other services in this network
+ * trust the server. So an address that isn't certainly public is rejected, at registration and at each connection.
  */
 import { NODATA, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
@@ -11,16 +10,14 @@ import ipaddr from 'ipaddr.js';
 export interface AddressRules {
   /** The problem with a URL. Undefined if the URL is allowed. Names are looked up only when a connection is made. */
   problemWith(url: string): string | undefined;
-  /**
-   * Looks up a name's addresses for the connection that is then made to them. Undefined to use the system's own lookup.
-   */
+  /** The DNS lookup for connections to webhooks. Undefined if the system's own lookup can be used. */
   readonly lookup: LookupFunction | undefined;
 }
 
 export interface AddressSettings {
   /** Allows plain HTTP and private addresses, for tests and trials. */
   readonly allowPrivate: boolean;
-  /** Name servers to use instead of the system's. */
+  /** The name servers to use instead of the system's own. */
   readonly nameServers?: readonly string[];
 }
 
@@ -44,14 +41,17 @@ function problemWithPublicAddress(text: string): string | undefined {
   return problemWithText(text) ?? problemWithParts(url) ?? problemWithPort(url) ?? problemWithHost(url);
 }
 
-/** The characters that a URL may contain. Others could hide from people or other programs where the URL leads. */
+/**
+ * The characters that a URL may contain. Other characters could hide where the URL leads, from people or from other
+ * programs.
+ */
 const PRINTABLE_URL = /^https?:\/\/[\x21-\x5b\x5d-\x7e]+$/i;
 
 function problemWithText(text: string): string | undefined {
   return PRINTABLE_URL.test(text) ? undefined : 'must use only printable ASCII, with // and without \\';
 }
 
-/** Parses a URL as browsers do: `https://0x7f.1` and `https://2130706433` become 127.0.0.1. */
+/** Parses a URL as browsers do: the hosts of `https://0x7f.1` and `https://2130706433` become 127.0.0.1. */
 function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
@@ -70,7 +70,7 @@ function problemWithPort({ port }: URL): string | undefined {
     : `must use port 443, or a port of at least ${LOWEST_FREE_PORT}`;
 }
 
-const NOT_PUBLIC_PROBLEM = 'must lead to a public IP address';
+const NOT_PUBLIC_PROBLEM = 'must point to a public IP address';
 const INSIDE_NAMES = /(^|\.)(localhost|local|internal|intranet|lan|home\.arpa|test|invalid|onion)$/;
 
 function problemWithHost({ hostname }: URL): string | undefined {
@@ -92,10 +92,7 @@ export function isPublicAddress(address: string): boolean {
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
 
-/**
- * Looks up names with c-ares instead of the system's lookup, because a silent name server must not block one of Node's
- * threads.
- */
+/** Uses c-ares instead of the system's lookup, because a silent name server must not block one of Node's threads. */
 function publicLookup(nameServers: readonly string[] | undefined): LookupFunction {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   if (nameServers) resolver.setServers(nameServers);
@@ -108,7 +105,10 @@ function publicLookup(nameServers: readonly string[] | undefined): LookupFunctio
   };
 }
 
-/** Rejects a name with one private address even if its others are public. No public endpoint has such a name. */
+/**
+ * Rejects a name with a private address even if its other addresses are public. No public endpoint has a name like
+ * that.
+ */
 async function publicAddressesOf(resolver: Resolver, hostname: string) {
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   const addresses = [
@@ -121,7 +121,7 @@ async function publicAddressesOf(resolver: Resolver, hostname: string) {
       ? v4.reason
       : Object.assign(new Error(`${hostname} has no address.`), { code: NODATA });
   if (!addresses.every(({ address }) => isPublicAddress(address)))
-    throw Object.assign(new Error(`${hostname} leads to an address that is not public.`), { code: NOT_PUBLIC });
+    throw Object.assign(new Error(`${hostname} points to an address that isn’t public.`), { code: NOT_PUBLIC });
   return addresses;
 }
 

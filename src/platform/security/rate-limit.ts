@@ -1,14 +1,13 @@
 /**
- * Rate limits that are exact under any number of parallel calls. They combine graphql-rate-limit's limiter with a store
- * that counts with rate-limiter-flexible. graphql-rate-limit's own stores read first and write later, so a limit of 5
- * lets a thousand parallel calls through. A window starts with the first call that is counted in it.
+ * Rate limits that are exact under any number of parallel calls. graphql-rate-limit's own stores read first and write
+ * later, so with a limit of 5, a thousand parallel calls could pass. Therefore, its limiter gets a store that counts
+ * with rate-limiter-flexible. A window starts with the first call that is counted in it.
  *
- * If Redis is configured, counts are kept there. Without Redis, or while it's unreachable, they're kept in memory.
- * Memory keeps each identity until its window ends, so its size is limited by the calls of a minute, or of an hour for
- * emails. A million identities take about 400 MB.
+ * Without Redis, or while it's unreachable, counts are in memory. Each identity stays there until its window ends,
+ * after a minute, or after an hour for emails. A million identities take about 400 MB.
  *
- * A budget of failures is consumed before the attempt and refunded after a success. Counting only after a failure would
- * let through every attempt that starts before the first one fails.
+ * A budget of failures is consumed before the attempt and refunded after a success. If failures were counted only after
+ * they happen, every attempt that starts before the first failure would pass.
  */
 import { createHash } from 'node:crypto';
 import { getGraphQLRateLimiter } from 'graphql-rate-limit';
@@ -30,7 +29,7 @@ export interface RateLimitSettings {
   readonly redisUrl?: string | undefined;
   /** How long a call waits for Redis when the connection is lost. Later calls don't wait. */
   readonly redisTimeoutMs?: number;
-  /** Called once per loss of the connection, including when Redis can't be reached at startup. */
+  /** Called once for each loss of the connection. A Redis that can't be reached at startup also counts as a loss. */
   onRedisLost(error: unknown): void;
   onRedisBack(): void;
 }
@@ -40,7 +39,7 @@ export interface RateLimitResult {
   readonly limit: number;
   readonly windowSeconds: number;
   readonly remaining: number;
-  /** When the window ends. */
+  /** The number of seconds until the window ends. */
   readonly resetSeconds: number;
   /** At least 1 for a refused call, 0 for one that passes. */
   readonly retryAfterSeconds: number;
@@ -113,8 +112,8 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
   }
 
   /**
-   * The result from Redis. Undefined if Redis fails. The library's `insuranceLimiter` would also count in memory, but
-   * it doesn't say why. A full or read-only Redis would then look healthy in the log and the metrics.
+   * Undefined if Redis fails. The library's `insuranceLimiter` would also count in memory, but without saying why, so a
+   * full or read-only Redis would look healthy in the log and the metrics.
    */
   async function tryRedis<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (redis?.status !== 'ready' || isReconnecting) return undefined;
@@ -129,9 +128,7 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
     }
   }
 
-  /**
-   * Replaces the connection. A dead one may accept commands for fifteen minutes before the operating system closes it.
-   */
+  /** A dead connection may accept commands for fifteen minutes before the operating system closes it. */
   function reconnect(connection: Redis): void {
     if (connection.status !== 'ready' || isReconnecting) return;
     isReconnecting = true;
@@ -156,7 +153,7 @@ interface Counters {
   readonly inRedis: RateLimiterRedis | undefined;
 }
 
-/** A call, as one of the counters has counted it. */
+/** A call that one of the counters has counted. */
 interface CountedCall {
   readonly counter: RateLimiterMemory | RateLimiterRedis;
   readonly key: string;
@@ -194,10 +191,7 @@ function countedCall(
   return { counter, key, hasRoom, remaining: remainingPoints, windowEndsMs: performance.now() + msBeforeNext };
 }
 
-/**
- * Hashes a key, which may contain a caller's text. As a result, Redis shows none of the text, every key is short, and
- * no caller can find two keys with the same hash.
- */
+/** Keeps callers' text out of Redis and all keys short. No caller can find two keys with the same hash. */
 function shortKey(key: string): string {
   return createHash('sha256').update(key).digest().toString('base64url', 0, 16);
 }
@@ -208,8 +202,8 @@ function isReply(error: unknown): boolean {
 }
 
 /**
- * The part of the limiter that is used. `refusal` is a method, so the two types match without a cast. The limiter reads
- * nothing else from a resolver's parameters.
+ * The part of the limiter's type that is used. `refusal` is declared as a method, so the library's type matches without
+ * a cast. The limiter reads nothing else from a resolver's parameters.
  */
 interface Limiter {
   refusal(
@@ -218,7 +212,10 @@ interface Limiter {
   ): Promise<string | undefined>;
 }
 
-/** Asks graphql-rate-limit's limiter. Its store counts when it is read and writes nothing afterward. */
+/**
+ * Asks graphql-rate-limit's limiter. The store counts when the limiter reads it, and ignores what the limiter writes
+ * afterward.
+ */
 async function isAllowed({ name, max }: RateBudget, countCall: () => Promise<boolean>): Promise<boolean> {
   // The limiter treats a limit of 0 as its default of 5.
   if (!(max >= 1)) return false;
@@ -226,7 +223,7 @@ async function isAllowed({ name, max }: RateBudget, countCall: () => Promise<boo
     refusal: getGraphQLRateLimiter({
       identifyContext: () => name,
       store: {
-        // The limiter sees the counter's result as one earlier call or none, with a limit of one.
+        // The limit is one. The limiter sees one earlier call if the counter refused the call, and otherwise none.
         getForIdentity: async () => ((await countCall()) ? [] : [Date.now()]),
         setForIdentity: () => undefined,
       },

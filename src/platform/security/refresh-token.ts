@@ -1,7 +1,7 @@
 /**
- * A refresh token's successor can be created again although no token is stored. Its time is the time of the used
- * token's first use. Its 16 bytes are an HMAC over the used token, with a key that only this service has. So if a
- * client loses the response to a refresh, or refreshes in two tabs at the same time, it gets the same successor again.
+ * A refresh token's successor can be created again although no token is stored. The successor's time is the used
+ * token's first use. Its 16 bytes are an HMAC over the used token, with a key that only this service has. So a client
+ * that loses a response, or refreshes in two tabs at the same time, gets the same successor again.
  */
 import { createHmac } from 'node:crypto';
 import { ID_RANDOM_BYTES, idFrom, type PrefixedId } from '../ids.js';
@@ -16,8 +16,8 @@ export interface RefreshTokenSettings<P extends string> {
 
 export interface RefreshTokens<P extends string = string> {
   /**
-   * The possible successors. The first one is the one to issue now. If the token was used earlier, the stored successor
-   * was issued.
+   * Returns the possible successors, one for each secret. A new successor is always the first one. If the token was
+   * used earlier, the successor whose hash is stored was issued.
    */
   successorsOf(usedToken: string, firstUsedAt: Date): readonly [PrefixedId<P>, ...PrefixedId<P>[]];
 }

@@ -3,7 +3,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The secret in the data folder's file with this name. The first call generates it. */
+/** Reads the secret from the file with this name in the data folder. The first call generates the secret. */
 export function keptSecret(dataFolder: string, name: 'jwt-secret' | 'mailbox-secret'): string {
   const file = join(dataFolder, name);
   if (!existsSync(file)) {

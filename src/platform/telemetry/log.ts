@@ -19,16 +19,16 @@ const BATCH_BYTES = 4_096;
 const FLUSH_INTERVAL_MS = 200;
 /** The maximum size of unread log lines. If nobody reads standard output, further lines are dropped. */
 const UNREAD_BYTES_MAX = 16 * 1_024 * 1_024;
-/** How long the end of the process waits for somebody to read the rest. */
+/** How long an ending process waits for somebody to read the remaining lines. */
 const EXIT_WAIT_MS = 5_000;
 
 /**
- * Opens a buffered standard output, because writing line by line takes 6 to 9% of a call's CPU. Lines wait until 4 KB
- * have gathered, or for a fifth of a second. Warnings and errors don't wait, and the end of the process flushes the
- * rest. Writes are synchronous, because a write that is under way when the process ends can be lost.
+ * Writing line by line takes 6 to 9% of a call's CPU time, so lines are collected until they fill 4 KB or a fifth of a
+ * second has passed. Warnings and errors are written immediately, and a process that ends flushes the rest. Writes are
+ * synchronous, because a write in progress when the process ends can be lost.
  */
 function openStandardOutput(): DestinationStream {
-  // Node makes a pipe non-blocking when it opens this stream. A reader that stopped reading mustn't stop the market.
+  // Node makes a pipe non-blocking when it opens this stream. A reader that stopped reading must not stop the market.
   void process.stdout;
   let exitDeadline = 0;
   const output = pino.destination({
@@ -36,7 +36,7 @@ function openStandardOutput(): DestinationStream {
     sync: true,
     minLength: BATCH_BYTES,
     maxLength: UNREAD_BYTES_MAX,
-    // A full pipe returns EAGAIN. Only the end of the process waits for its reader.
+    // A full pipe returns EAGAIN. Only an ending process waits for the pipe's reader.
     retryEAGAIN: () => Date.now() < exitDeadline,
   });
   let isBroken = false;
@@ -49,7 +49,7 @@ function openStandardOutput(): DestinationStream {
   });
   process.once('exit', () => {
     exitDeadline = Date.now() + EXIT_WAIT_MS;
-    // A flush stops when less than `minLength` is left, so it would keep the last lines.
+    // A flush stops when less than `minLength` is left, so it would keep the last lines in memory.
     if (!isBroken) Object.assign(output, { minLength: 1 }).flush();
   });
   const destination = {
@@ -66,8 +66,8 @@ function openStandardOutput(): DestinationStream {
 }
 
 /**
- * Keeps users' data out of the log. Postgres quotes rows and parameters in errors about data. For these errors, the log
- * has only the code and the names of tables and constraints.
+ * Postgres quotes users' data in errors about data. For these errors, the log has only the code and the names of tables
+ * and constraints.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -89,9 +89,7 @@ function describeError(error: unknown): unknown {
   };
 }
 
-/**
- * The frames of an error's stack. `stack` starts with the message, which has as many lines as the value that it quotes.
- */
+/** `stack` starts with the message, which can span several lines if it quotes a value. */
 function framesOf({ stack = '', message }: Error): string[] {
   const at = stack.indexOf(message);
   return at < 0

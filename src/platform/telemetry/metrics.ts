@@ -6,50 +6,48 @@ import { QUOTAS } from '../caller-limits.js';
 import { BOUNDS, type QuotaEvents } from '../quotas/quota.js';
 
 export interface Metrics extends QuotaEvents {
-  /** A batch of events got positions. `lagSeconds` is how long the oldest event had waited. */
+  /** Records that a batch of events got positions. `lagSeconds` is how long the oldest event had waited. */
   recordNumbering(events: number, lagSeconds: number): void;
-  /** How many events were waiting for a position at the last check. */
+  /** Records how many events were waiting for a position at the last check. */
   recordWaiting(events: number): void;
-  /** The instance received its own notification through the database. */
+  /** Records that the instance received its own notification through the database. */
   recordHeartbeat(): void;
-  /** A batch was read for the streams of this instance. */
+  /** Records that a batch was read for the streams of this instance. */
   recordBatch(events: number): void;
-  /** A request ended. A 503 from an operator's path such as /readyz isn't counted as an error. */
+  /** Records that a request ended. A 503 from an operator's path such as /readyz isn't counted as an error. */
   observe(route: string, status: number, seconds: number, isForOperator?: boolean): void;
-  /** An operation finished, whether on its own or as part of a request. */
+  /** Records that an operation finished, either on its own or as part of a request. */
   recordOperation(operation: string, api: Api | undefined, code: string, seconds: number): void;
-  /** A request ended. Counts its error codes, and its duration if it didn't reach an operation. */
+  /** Records the end of a request: its error codes, and its duration if it didn't reach an operation. */
   recordAnswer(record: RequestRecord, seconds: number): void;
   recordStreamStart(channel: string): void;
-  /** An event was sent on a stream. */
   recordStreamEvent(channel: string): void;
   recordStreamEnd(channel: string, end: string): void;
   statement(name: string, seconds: number): void;
-  /** The database could not serve a call. */
   recordDatabaseFailure(overloadCause: OverloadCause, sqlstate: string | undefined): void;
   recordRetry(code: string): void;
-  /** A call was rejected because it exceeded a rate limit. */
   recordRateLimit(budget: string): void;
-  /** A counter with one label, which has these values from the start. Returns a function that increments it. */
+  /**
+   * Adds a counter with one label, which has these values from the start. Returns a function that increments the
+   * counter.
+   */
   counter(name: string, help: string, label: string, values: readonly string[]): (value: string) => void;
-  /** A histogram of seconds with one label. Returns a function that records a duration. */
+  /** Adds a histogram of seconds with one label. Returns a function that records a duration. */
   histogram(name: string, help: string, label: string): (value: string, seconds: number) => void;
-  /** A gauge that is read at each scrape. */
+  /** Adds a gauge that is read at each scrape. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /** Gauges with a label. `read` returns a number for each of the label's values. */
+  /** Adds gauges with a label. `read` returns a number for each of the label's values. */
   gauges(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void;
-  /** A fact in words, as the labels of a gauge that is always 1. */
+  /** Adds a fact in words, as the labels of a gauge that is always 1. */
   fact(name: string, help: string, labels: Readonly<Record<string, string>>): void;
-  /** Milliseconds since a call was last rejected because the whole server was at capacity. */
+  /** Returns the milliseconds since a call was last rejected because the whole server was at capacity. */
   msSinceBusy(): number;
   print(): Promise<string>;
   readonly contentType: string;
 }
 
 interface MetricsOptions {
-  /** The names of the rate limits. */
   readonly budgets: readonly string[];
-  /** The reasons why a stream ends. */
   readonly streamEnds: readonly string[];
 }
 
@@ -57,11 +55,15 @@ type Figures = Readonly<Record<string, number>>;
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Gauges in prom-client whose names are like counters. Each gauge is another gauge's sum over its `type` label. */
+/**
+ * prom-client's gauges that are named like counters. They're removed, because each one is only the sum of another gauge
+ * over its `type` label.
+ */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
 /**
- * Failures that are counted from 0. A rate needs a first value, so without this, an alert would miss the first failure.
+ * These failures are counted from 0 at startup. An alert on a rate needs a first value and would otherwise miss the
+ * first failure.
  */
 const FAILURES = [
   ['database_full', '53100'],

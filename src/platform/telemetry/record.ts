@@ -10,18 +10,15 @@ export interface NamedDocument {
   readonly hash: string;
 }
 
-/**
- * The maximum number of recorded operations. This number is enough, because a GraphQL document can have at most fifteen
- * aliases.
- */
+/** This number is enough, because a GraphQL document can have at most fifteen aliases. */
 const OPERATIONS_MAX = 20;
 
 export class RequestRecord {
   /** The API that serves the request. Undefined for pages and the operator's paths. */
   api: Api | undefined;
-  /** The user in a genuine token, even if the session has ended. */
+  /** The user that a genuine token names, even if the session has ended. */
   claimedUser: string | undefined;
-  /** The API key, if the caller used one instead of a session. Set once the key is found to be genuine. */
+  /** The API key, if the caller used one instead of a session. Undefined until the key is found to be genuine. */
   apiKey: string | undefined;
   /** Why the response was a 401. */
   reason: string | undefined;
@@ -29,15 +26,13 @@ export class RequestRecord {
   overload: OverloadCause | undefined;
   /** The ID of the trace that the caller started (W3C Trace Context). */
   traceId: string | undefined;
-  /** The code that PostgreSQL returned, if it caused the failure. */
   sqlstate: string | undefined;
-  /** The limit that was reached first. */
+  /** The first limit that was reached. */
   limit: string | undefined;
-  /** The account that someone is trying to log in to. The client may be anyone. */
+  /** The account that someone is trying to log in to. That person may be anyone. */
   account: string | undefined;
   /** The operations that ran, by their GraphQL names. */
   readonly operations = new Set<string>();
-  /** The codes of all errors in the response. */
   readonly codes = new Set<string>();
 
   addOperation(operation: string): void {
@@ -81,7 +76,7 @@ interface SentExtensions extends Explanation {
   readonly status?: unknown;
 }
 
-/** The log line's fields, as far as they are known. */
+/** The fields of the log line that are known so far. */
 export function lineOf(record: RequestRecord, { address, user = record.claimedUser }: RequestHolder) {
   const { api, operations, codes, reason, limit, overload, sqlstate, account, apiKey, document, traceId } = record;
   return {
@@ -106,10 +101,7 @@ interface RequestHolder {
   readonly user?: string | undefined;
 }
 
-/**
- * The log level of a request. A failure of our own is an `error`. A call that the server had no capacity for is a
- * `warn`. A caller's mistake is neither.
- */
+/** A failure of our own is an `error`, and a lack of capacity is a `warn`. A caller's mistake is neither. */
 export function levelOf({ codes }: RequestRecord, status?: number): 'error' | 'warn' | 'info' {
   if (codes.has('INTERNAL')) return 'error';
   return codes.has('OVERLOADED') || status === 503 ? 'warn' : 'info';

@@ -132,7 +132,7 @@ export function answerExample(route: Route): unknown {
 }
 
 function firstOf({ name, variants: [first] }: Variants): Entity {
-  if (!first) throw new Error(`${name} is one of nothing.`);
+  if (!first) throw new Error(`${name} has no variants.`);
   return first;
 }
 

@@ -2,7 +2,7 @@
 import { JSON_TYPE } from '../../platform/http/exchange.js';
 import { openPages, type Pages } from '../../platform/http/pages/pages.js';
 import { NOT_AMONG_OWN_EVENTS } from '../../market/operations/events/events.js';
-import { audienceOf } from '../../market/operations/refusals.js';
+import { audienceOf } from '../../market/operations/documented-refusals.js';
 import { DISPUTE_TRANSITIONS } from '../../market/rules/jobs/disputes.js';
 import { sentenceOf } from '../../market/rules/jobs/effects.js';
 import { JOB_ACTION_LIST } from '../../market/rules/lifecycle.js';
@@ -26,10 +26,7 @@ import { summaryOf } from './summaries.js';
 import { SAMPLES_DESCRIPTION } from './samples.js';
 import { BODY_BYTES_MAX } from '../../platform/caller-limits.js';
 
-/**
- * The document at both of its paths, and the index that leads to it. The server's own URL is known once the server
- * listens.
- */
+/** Serves the document, and the index that links to it. The server's own URL is known once the server listens. */
 export function openDescription(serverUrl: () => string): Pages {
   const file = { contentType: JSON_TYPE, read: async () => JSON.stringify(openapi(serverUrl())) };
   const index = { contentType: JSON_TYPE, read: async () => JSON.stringify(addresses(), undefined, 2) };
@@ -91,17 +88,18 @@ const ABOUT = [
   '- **Input.** Unknown fields and query parameters are rejected. Surrounding white space is removed, except from ' +
     'passwords and phone numbers. An optional string that’s then empty counts as null. Text can’t contain NUL ' +
     'or lone surrogates. Names and other single-line strings can’t contain control characters, line breaks, or ' +
-    'characters that change the text direction. Money has at most two decimals. Token amounts are whole numbers.',
-  '- **Responses.** Every field of a resource is always present. It’s null if it’s unset, or if you can’t see it. ' +
+    'characters that change the text direction. Money has at most two decimal places. Token amounts are whole numbers.',
+  '- **Responses.** Every field of a resource is always present. A field is null if it’s unset, or if you can’t ' +
+    'see it. ' +
     'Timestamps are ISO 8601 in UTC with milliseconds. Dates are `YYYY-MM-DD`.',
-  '- **IDs** are a prefix followed by 27 letters and digits, such as `job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`. A ' +
-    'malformed ID in a path returns 404.',
+  '- **IDs** are a prefix followed by 27 letters and digits, such as `job_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`. A request ' +
+    'with a malformed ID in its path returns 404.',
   '- **Lists** have `data` and `pagination`. The order is newest first unless described otherwise. Request a page ' +
     'with `page`, or follow the `Link` header, which stays fast at any depth.',
   '- **Errors.** Each request is checked in this order: authentication (401), rate limits (429), the caller’s role ' +
     '(403), the shape of the input (400), whether the resource exists (404), the caller’s access to it (403), its ' +
-    'status (400), and all other rules (400), with the price last. You get the first error. `details.code` is ' +
-    'from a closed list.',
+    'status (400), and all other rules (400), with the token cost last. You get the first error. `details.code` is ' +
+    'from a closed list. `details.allowed_operations` lists `operationId`s from this document.',
   '- **Retries.** If a response is lost, or it’s a 503 or a 409 `IDEMPOTENCY_KEY_IN_USE`, retry with exponential ' +
     'backoff. Send writes with the same `Idempotency-Key`. After a 429, wait `Retry-After` seconds. After a 401 with ' +
     'the reason `expired`, refresh the session. After `STALE_VERSION`, read the job or the bid again. Don’t retry ' +
@@ -110,7 +108,7 @@ const ABOUT = [
   SAMPLES_DESCRIPTION,
 ].join('\n');
 
-/** The tags, in the order of the reference. The last one that matches a path is the path's tag. */
+/** The tags, in the order of the reference. A path gets the last tag that matches it. */
 const TAGS: readonly (readonly [name: string, paths: RegExp, description: string])[] = [
   ['Jobs', /^\/jobs\b/, 'Jobs, from draft to completion.'],
   ['Bids', /\/bids\b/, 'Contractors’ offers to do a job.'],
@@ -131,9 +129,9 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
   [
     'People',
     /^\/(users|homeowners|admin-actions)\b/,
-    'Users as others see them. Admins can also list accounts and the actions of admins.',
+    'Users as others see them. Admins can also list accounts and admin actions.',
   ],
-  ['API keys', /^\/api-keys\b/, 'Keys for programs, which act as the key’s owner.'],
+  ['API keys', /^\/api-keys\b/, 'Keys for programs. A program with a key acts as the key’s owner.'],
   ['Webhooks', /^\/webhooks\b/, 'Events on your jobs and bids, sent to your URL as they happen.'],
   ['Reference', /^\/(catalog|lifecycle)$/, 'The lifecycle and suggested values, for buttons and forms.'],
 ];
@@ -176,19 +174,19 @@ function describe(route: Route): string {
 
 const FOR_REAL = ' `Idempotency-Key` and `Dry-Run` have no effect on this operation.';
 const WITH_SECRET =
-  ' `Idempotency-Key` has no effect on this operation. `Dry-Run: true` is rejected, because the secret couldn’t be ' +
-  'shown.';
+  ' `Idempotency-Key` has no effect on this operation. `Dry-Run: true` is rejected, because a dry run doesn’t ' +
+  'create a secret.';
 
 function whoAndWhen({ operation, path }: Route): string {
   const ofJob = JOB_ACTION_LIST.find((one) => one.operation === operation.name);
   const row = ofJob ?? BID_ACTION_LIST.find((one) => one.operation === operation.name);
-  if (!row) return `For ${READERS[path] ?? audienceOf(operation)}.`;
+  if (!row) return `Available to ${READERS[path] ?? audienceOf(operation)}.`;
   const from = eitherOf(row.from, (state) => `\`${state}\``);
   const keepsState = row.to === 'stays' || row.to === 'gone';
   const states = keepsState
     ? `Allowed while the ${ofJob ? 'job' : 'bid'} is ${from}.`
     : `Changes the status from ${from} to \`${row.to}\`.`;
-  return `For ${audienceOf(operation)}. ${states}${ofJob ? sentenceOf(ofJob.effects) : ''}`;
+  return `Available to ${audienceOf(operation)}. ${states}${ofJob ? sentenceOf(ofJob.effects) : ''}`;
 }
 
 const WHO_SEES_THE_JOB =

@@ -14,7 +14,7 @@ import { answerExample, refusalExample } from './examples.js';
 import { refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
 import { canRunDry, isList, type Route, rowOf, hasBody, shapeOf } from '../../platform/openapi/route.js';
 import { ROUTES } from '../routes.js';
-import { refusalCodesOf } from '../../market/operations/refusals.js';
+import { refusalCodesOf } from '../../market/operations/documented-refusals.js';
 
 export function responsesOf(route: Route) {
   const refusals = [...refusalsOf(route)].map(([status, codes]) => [status, refusal(route, codes)] as const);
@@ -30,7 +30,6 @@ const NOT_MODIFIED = {
   headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag', 'Dry-Run', 'Dry-Run-Effects'),
 };
 
-/** The components that the paths refer to. */
 export function responseParts() {
   const codeLists = ROUTES.flatMap((route) => [...refusalsOf(route).values()]);
   const aloneCodes = ERROR_CODES.filter((code) => codeLists.some((codes) => codes.length === 1 && codes[0] === code));
@@ -170,8 +169,8 @@ function headers(...names: readonly string[]) {
 }
 
 /**
- * A route's refusals by status: those of its operation, and those that any body can cause. Each status's codes are in
- * the same order as the list of all codes.
+ * Returns the operation's refusals, and those that any body can cause. Each status's codes are in the order of
+ * `ERROR_CODES`.
  */
 export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
   const codes = new Set(refusalCodesOf(route.operation));
@@ -188,9 +187,7 @@ export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
 
 const OF_BODIES: readonly ErrorCode[] = ['MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
-/**
- * The name of a route's list of codes, if the route has several codes. Code generators create an enum from each list.
- */
+/** Names the list of a refusal's codes. Code generators create an enum from each list. */
 export function listName({ operation: { name } }: Route, codes: readonly ErrorCode[]): string {
   return SHARED_LISTS.get(codes.join(' ')) ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}ErrorCode`;
 }

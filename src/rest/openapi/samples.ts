@@ -1,6 +1,6 @@
 /**
- * Makes the reference's samples repeatable without changes. An example's email can be registered only once, and its
- * identifiers don't exist. So the page sends new emails and the identifiers that the server returned last.
+ * An example's email can be registered only once, and its identifiers don't exist. Therefore, the page sends new
+ * emails, and the identifiers that the server returned last.
  */
 import { ID_PREFIXES } from '../../market/rules/ids.js';
 import { exampleId } from '../../market/rules/id-fields.js';
@@ -9,7 +9,9 @@ import { exampleId } from '../../market/rules/id-fields.js';
 export const SAMPLES_DESCRIPTION = [
   '- **Try it out.** You can send the examples on this page as they are. Each signup uses a new address at',
   '`example.com`, and each login uses the newest one. Example IDs are replaced by the IDs that the server returned',
-  'last. The curl command below each call shows the request. To start, sign up, create a job, and publish it.',
+  'last. The curl command below each call shows the request. To start, sign up, create a job, and publish it. To',
+  'switch users, call Log in with the email address and password of the other user’s example, such as',
+  '`carl@example.com`.',
 ].join(' ');
 
 /** Functions that the page's script contains. These functions run in a browser. */

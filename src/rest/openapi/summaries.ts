@@ -1,4 +1,6 @@
-/** Each operation's name in a few words. Documents and generated clients list the operations with these names. */
+/**
+ * Each operation's name in a few words. The API reference and generated clients list the operations under these names.
+ */
 import { OPERATIONS, type OperationName } from '../../market/operations/index.js';
 import type { BidOperationName } from '../../market/rules/bids.js';
 import type { JobOperationName } from '../../market/rules/lifecycle.js';

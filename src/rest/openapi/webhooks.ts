@@ -59,7 +59,7 @@ export const WEBHOOKS_SENT = {
     'receiveJobEvent',
     'Receive an event',
     'An event on your jobs and bids, as in `GET /v1/events`. An event can arrive more than once, with the same ' +
-      '`webhook-id`, and after a newer one.',
+      '`webhook-id`. It can also arrive after a newer one.',
     EVENT_MESSAGE,
   ),
   testEvent: sent('receiveTestEvent', 'Receive a test event', 'A test event from `sendTestEvent`.', TEST_MESSAGE),

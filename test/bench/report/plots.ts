@@ -29,9 +29,12 @@ interface Plot {
 const GROWTH = { file: 'growth', draw: growth };
 const PLOTS: Readonly<Record<string, { file: string; draw: (rows: readonly Cells[]) => Plot }>> = {
   'Compared with the rivals': { file: 'bench', draw: againstRivals },
-  'Lists from ten thousand to a million jobs, half of them open': GROWTH,
-  'Lists from ten to a hundred thousand jobs, half of them open': { ...GROWTH, file: 'growth-to-100000' },
-  'Lists from ten thousand to a million jobs, 2% of them open': { ...GROWTH, file: 'growth-open-2' },
+  'Lists with ten thousand to a million jobs in the database, half of them open': GROWTH,
+  'Lists with ten thousand to a hundred thousand jobs in the database, half of them open': {
+    ...GROWTH,
+    file: 'growth-to-100000',
+  },
+  'Lists with ten thousand to a million jobs in the database, 2% of them open': { ...GROWTH, file: 'growth-open-2' },
   'Up to three times the capacity': { file: 'knee', draw: knee },
 };
 

@@ -21,9 +21,12 @@ The scripts in \`test/bench/\` write this page. Each script replaces its section
 
 const SECTIONS: Readonly<Record<string, () => string | undefined>> = {
   'Compared with the rivals': () => from<Omit<Results, 'works' | 'rivals'> & Run>('bench.json', againstRivals),
-  'Lists from ten thousand to a million jobs, half of them open': () => from<Growth>('growth.json', growth),
-  'Lists from ten to a hundred thousand jobs, half of them open': () => from<Growth>('growth-to-100000.json', growth),
-  'Lists from ten thousand to a million jobs, 2% of them open': () => from<Growth>('growth-open-2.json', growth),
+  'Lists with ten thousand to a million jobs in the database, half of them open': () =>
+    from<Growth>('growth.json', growth),
+  'Lists with ten thousand to a hundred thousand jobs in the database, half of them open': () =>
+    from<Growth>('growth-to-100000.json', growth),
+  'Lists with ten thousand to a million jobs in the database, 2% of them open': () =>
+    from<Growth>('growth-open-2.json', growth),
   'Delivery of events': () => from<Live>('live.json', live),
   'Memory during an hour of steady work': () => from<Memory>('memory.json', memory),
   'Up to three times the capacity': () => from<Knee>('knee.json', knee),
@@ -81,8 +84,8 @@ function againstRivals({ node, rounds, seconds, blocks, limits }: Omit<Results, 
   });
   const said =
     `The server's CPU time per request is divided by each rival's. Its throughput and p99 are divided by the ` +
-    `floor's. Each figure is the median of ${rounds} rounds of ${seconds} s, on Node ${node}. Missed goals are in ` +
-    `brackets.`;
+    `floor's. Each value is the median of ${rounds} rounds of ${seconds} s, on Node ${node}. If a value misses its ` +
+    `goal, the goal is in parentheses.`;
   return `${said}\n\n${table(['Work', ...RIVALS.map((rival) => `CPU: ${rival}`), 'Throughput', 'p99'], rows)}`;
 }
 
@@ -172,10 +175,11 @@ interface Live {
 
 function live({ rate, listeners, latency, resting }: Live): string {
   return (
-    `${listeners} subscribers got ${latency.events.toLocaleString('en')} events (${rate} per second) over ` +
-    `WebSockets. An event arrived ${latency.p50} ms (p50), ${latency.p99} ms (p99), or at most ` +
-    `${latency.longest} ms after the change was written. With its edit, it took ${latency.cpuMs} ms of the server's ` +
-    `CPU time. ${resting.streams} idle streams take ${resting.megabytes} MB and ${resting.cpuPercent}% of a core.`
+    `${latency.events.toLocaleString('en')} events (${rate} per second) were sent over WebSockets, each to one of ` +
+    `${listeners} subscribers. They arrived ${latency.p50} ms (p50), ${latency.p99} ms (p99), and at most ` +
+    `${latency.longest} ms after the change was written. Each event, including the edit that caused it, took ` +
+    `${latency.cpuMs} ms of the server's CPU time. ${resting.streams} idle streams take ` +
+    `${resting.megabytes} MB and ${resting.cpuPercent}% of a core.`
   );
 }
 
@@ -192,7 +196,7 @@ function knee({ work, capacity, recoveredMs, steps }: Knee): string {
   const rows = steps.map((step) => KNEE_COLUMNS.map((column) => String(step[column] ?? '')));
   const columns = ['Load / capacity', ...KNEE_COLUMNS.slice(1)];
   return (
-    `The capacity is ${capacity.toLocaleString('en')} calls of ${work} per second. After the last overload, a single ` +
+    `The capacity is ${capacity.toLocaleString('en')} ${work} calls per second. After the last overload, a single ` +
     `caller gets fast responses again within ${recoveredMs} ms.\n\n${table(columns, rows)}`
   );
 }

@@ -167,7 +167,7 @@ export async function restListOpenJobs() {
 
 const REST_JOB = `select ${ON_WIRE}, ${PRIVATE} from jobs j where j.id = $1`;
 
-/** Only the owner may read it. The benchmark needs no other rule. */
+/** Only the owner may read it. The benchmark doesn't need any other rule. */
 export async function restOwnJob(viewer: Viewer, id: string) {
   const [job] = await run(REST_JOB, [id]);
   if (!job) throw new Refused('NOT_FOUND', 404);

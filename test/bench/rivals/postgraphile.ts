@@ -1,7 +1,7 @@
 /**
  * PostGraphile 5 on `node:http`, with the schema that it generates from the tables. Its pool is as large as all the
- * others. It sets no options per query, so it needs no transactions. Anything that the tables can't express is added as
- * its documentation shows. A transition is the floor's single statement.
+ * others. It doesn't set options per query, so it doesn't need transactions. Anything that the tables can't express is
+ * added as its documentation shows. A transition is the floor's single statement.
  */
 import { createServer } from 'node:http';
 import pg from 'pg';

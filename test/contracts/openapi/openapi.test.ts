@@ -31,7 +31,7 @@ const operations: Operation[] = Object.entries<Json>(printed.paths).flatMap(([pa
 );
 
 describe('The document', () => {
-  it('is an OpenAPI 3.1 document, by the rules of the OpenAPI Initiative', () => {
+  it('is a valid OpenAPI 3.1 document by the OpenAPI Initiative’s own rules', () => {
     const published = readFileSync(new URL('openapi-3.1.schema.json', import.meta.url), 'utf8');
     // Ajv can't handle the open schema dialect in these rules, so schemas are checked separately below.
     const rules = JSON.parse(
@@ -45,7 +45,7 @@ describe('The document', () => {
     expect(validate({ ...printed, paths: { '/v1/jobs': { fetch: {} } } })).toBe(false);
   });
 
-  it('has only schemas that JSON Schema 2020-12 allows, with no keyword misspelled', () => {
+  it('has only valid JSON Schema 2020-12 schemas, without misspelled keywords', () => {
     const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, formats: FORMATS });
     ajv.addVocabulary(['components']);
     for (const [at, schema] of schemasIn(printed)) {
@@ -59,7 +59,7 @@ describe('The document', () => {
     expect(openapi().info.version).toBe(version);
   });
 
-  it('leads somewhere with every $ref, and to every part', () => {
+  it('has a target for every $ref, and no unused components', () => {
     const refs = new Set([...JSON.stringify(printed).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => String(ref)));
     expect([...refs].filter((ref) => resolve(ref) === undefined)).toEqual([]);
     const parts = Object.entries<Json>(printed.components).filter(([kind]) => kind !== 'securitySchemes');
@@ -69,13 +69,13 @@ describe('The document', () => {
     expect(unused).toEqual([]);
   });
 
-  it('has no parameter that can be null, since a query cannot say that', () => {
+  it('has no nullable parameters, because a query can’t contain null', () => {
     const parameters = operations.flatMap(({ operation }) => (operation.parameters ?? []) as Json[]);
     const nullable = parameters.filter(({ schema }) => JSON.stringify(schema ?? {}).includes('"null"'));
     expect(nullable.map(({ name }) => name)).toEqual([]);
   });
 
-  it('has an entry for every route and no other, each under the name of its operation', () => {
+  it('has exactly one entry for each route, named after its operation', () => {
     const entries = operations.map(
       ({ path, method, operation }) => `${method.toUpperCase()} ${path} ${operation.operationId}`,
     );
@@ -85,7 +85,7 @@ describe('The document', () => {
     expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(ROUTES.length);
   });
 
-  it('names each parameter of a path, and no path twice', () => {
+  it('declares each parameter of a path, and no path twice', () => {
     const shapes = Object.keys(printed.paths).map((path) => path.replaceAll(/\{\w+\}/g, '{}'));
     expect(new Set(shapes).size).toBe(shapes.length);
     for (const { path, operation } of operations) {
@@ -94,7 +94,7 @@ describe('The document', () => {
     }
   });
 
-  it('asks for a token everywhere except where one is issued, and for public data', () => {
+  it('requires a token except for public data, and where tokens are issued or not needed', () => {
     const open = operations
       .filter(({ operation }) => operation.security?.length === 0)
       .map(({ operation }) => operation.operationId);
@@ -114,7 +114,7 @@ describe('The document', () => {
       expect(Object.keys(operation.responses).includes('401') || open.includes(operation.operationId)).toBe(true);
   });
 
-  it('says of every field, parameter and operation what it is for', () => {
+  it('describes every field, parameter, and operation', () => {
     const properties = [...schemasIn(printed)].flatMap(([at, schema]) => propertiesIn(at, schema));
     const parameters = operations.flatMap(({ path, operation }) =>
       (operation.parameters ?? [])
@@ -132,13 +132,13 @@ describe('The document', () => {
     ).toEqual([]);
   });
 
-  it('has a name of a few words for each operation, of its own, and the sentence about it behind', () => {
+  it('has a short, unique summary for each operation, and a description that starts with its sentence', () => {
     const summaries = operations.map(({ operation }) => operation.summary as string);
     expect(summaries.filter((summary) => !/^[A-Z][^.]{3,39}$/.test(summary))).toEqual([]);
     expect(new Set(summaries).size).toBe(summaries.length);
     for (const { operation } of operations) {
       const { description } = Object.values(OPERATIONS).find((one) => one.name === operation.operationId) as Json;
-      expect(operation.description.startsWith(`${description}\n\nFor `), operation.operationId).toBe(true);
+      expect(operation.description.startsWith(`${description}\n\nAvailable to `), operation.operationId).toBe(true);
     }
   });
 
@@ -148,19 +148,19 @@ describe('The document', () => {
     expect([...new Set(operations.map(({ operation }) => operation.tags[0]))]).toEqual(tags);
   });
 
-  it('says of a body that it must be sent only where the operation does not take an empty one', () => {
+  it('requires a body only if the operation doesn’t accept an empty one', () => {
     for (const { operation } of operations.filter((one) => one.operation.requestBody)) {
       const { schema } = operation.requestBody.content['application/json'];
       expect(operation.requestBody.required, operation.operationId).toBe(!validatorAt(schema.$ref)({}));
     }
   });
 
-  it('has a type beside each constant and each list, without which generators of code read neither', () => {
+  it('has a type with each constant and each enum, because code generators need it', () => {
     const untyped = partsOf(printed).filter(([, { const: only, enum: values, type }]) => (only ?? values) && !type);
     expect(untyped.map(([at]) => at)).toEqual([]);
   });
 
-  it('has no schema named like a JavaScript global, which generated code would hide', () => {
+  it('has no schema with the name of a JavaScript global, which generated code would shadow', () => {
     expect(Object.keys(printed.components.schemas).filter((name) => name in globalThis)).toEqual([]);
   });
 
@@ -175,7 +175,7 @@ describe('The document', () => {
     expect(codes.filter(({ $ref, const: only }) => $ref === undefined && only === undefined)).toEqual([]);
   });
 
-  it('describes what is sent to a webhook endpoint, with an example of each', () => {
+  it('describes the requests to webhook endpoints, with an example of each', () => {
     const { jobEvent, testEvent } = printed.webhooks;
     for (const { post } of [jobEvent, testEvent]) {
       expect(post.parameters.map(({ name, required }: Json) => [name, required])).toEqual([
@@ -192,11 +192,11 @@ describe('The document', () => {
     expect(jobEvent.post.requestBody.content['application/json'].example.data.type).toBe('job.published');
   });
 
-  it('has the address of a server that was started without settings, whole', () => {
+  it('has the full URL of a server with the default settings', () => {
     expect(printed.servers).toMatchObject([{ url: 'http://127.0.0.1:4000' }]);
   });
 
-  it('says where `Idempotency-Key` and `Dry-Run` have no effect: there neither is among the headers', () => {
+  it('says where `Idempotency-Key` and `Dry-Run` have no effect, and doesn’t list these headers there', () => {
     const forReal = ROUTES.filter(({ operation }) => operation.ignoresKeyAndDryRun || operation.answersSecret).map(
       ({ operation }) => operation.name,
     );
@@ -212,19 +212,19 @@ describe('The document', () => {
       expect(JSON.stringify(operation.parameters ?? [])).not.toMatch(/IdempotencyKey|DryRun/);
   });
 
-  it('bounds every whole number', () => {
+  it('has a minimum and a maximum for every integer', () => {
     const numbers = JSON.stringify(printed).match(/\{"type":"integer"[^{}]*\}/g) ?? [];
     expect(numbers.length).toBeGreaterThan(10);
     for (const number of numbers.filter((one) => JSON.parse(one).const === undefined))
       expect(JSON.parse(number)).toMatchObject({ minimum: expect.any(Number), maximum: expect.any(Number) });
   });
 
-  it('lists every error code that REST answers', () => {
+  it('lists every error code that REST returns', () => {
     expect(printed.components.schemas.ErrorDetails.properties.code.$ref).toBe('#/components/schemas/ErrorCode');
     expect(printed.components.schemas.ErrorCode.enum).toEqual(REST_ERROR_CODES);
   });
 
-  it('has a name for every body that is sent, and for every closed list that GraphQL has a name for', () => {
+  it('has a name for every request body, and for every enum that has a name in GraphQL', () => {
     const bodies = operations.flatMap(({ operation }) =>
       operation.requestBody ? [[operation.operationId, operation.requestBody.content['application/json'].schema]] : [],
     );
@@ -243,7 +243,7 @@ describe('The document', () => {
     expect(JSON.stringify(printed)).not.toContain('enumName');
   });
 
-  it('gives no name to two different lists', () => {
+  it('has different names for different lists', () => {
     const listOf = (...values: string[]) => ({ type: 'string', enum: values, enumName: 'Colour' });
     expect(withNamedEnums([listOf('red'), listOf('red')]).enums).toEqual({ Colour: { type: 'string', enum: ['red'] } });
     expect(() => withNamedEnums([listOf('red'), listOf('blue')])).toThrow('Two lists are called Colour.');
@@ -254,7 +254,7 @@ describe('The examples', () => {
   const withBody = operations.filter(({ operation }) => operation.requestBody);
 
   it.each(withBody.map(({ operation }) => operation.operationId as string))(
-    'of the request %s is one that the operation takes',
+    'of the request %s is valid input for its operation',
     (operationId) => {
       const { path, method, operation } = operations.find(
         (one) => one.operation.operationId === operationId,
@@ -276,7 +276,7 @@ describe('The examples', () => {
     },
   );
 
-  it('of every answer are such answers', () => {
+  it('of responses match their schemas', () => {
     for (const { path, method, operation } of operations) {
       // A 304 has no body.
       for (const [status, response] of Object.entries<Json>(operation.responses).filter(([one]) => one !== '304')) {
@@ -293,7 +293,7 @@ describe('The examples', () => {
     }
   });
 
-  it('of parameters fit them', () => {
+  it('of parameters match their schemas', () => {
     for (const { operation } of operations) {
       for (const { schema, example } of (operation.parameters ?? []).filter((one: Json) => one.example))
         expect(example).toMatch(new RegExp(schema.pattern));
@@ -301,8 +301,8 @@ describe('The examples', () => {
   });
 });
 
-describe('An answer', () => {
-  it('with one field more or less than the document says does not pass', () => {
+describe('A response', () => {
+  it('with an extra or a missing field doesn’t match its schema', () => {
     const validate = validatorAt('#/components/schemas/Job');
     const { example } = printed.paths['/v1/jobs/{id}'].get.responses['200'].content['application/json'];
     expect(validate(example)).toBe(true);
@@ -313,7 +313,7 @@ describe('An answer', () => {
     expect(validate({ ...example, id: 'bid_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe' })).toBe(false);
   });
 
-  it('is described from the rows’ own types: what a table does not say does not compile', () => {
+  it('has a schema that agrees with the table’s types: otherwise, the code doesn’t compile', () => {
     interface Row {
       id: BidId;
       message: string | null;
@@ -346,17 +346,20 @@ describe('The server', () => {
   });
   afterAll(() => app.close());
 
-  it.each(['/v1/openapi.json', '/openapi.json'])('gives the document to anyone, at %s, and once', async (path) => {
-    const { status, headers, body } = await app.rest('GET', path);
-    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
-      200,
-      'application/json; charset=utf-8',
-      'public, no-cache',
-    ]);
-    expect(body).toEqual(JSON.parse(JSON.stringify(openapi(app.url))));
-    const again = await app.rest('GET', path, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
-    expect([again.status, again.body]).toEqual([304, undefined]);
-  });
+  it.each(['/v1/openapi.json', '/openapi.json'])(
+    'serves the document to everyone at %s, and returns 304 if it hasn’t changed',
+    async (path) => {
+      const { status, headers, body } = await app.rest('GET', path);
+      expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+        200,
+        'application/json; charset=utf-8',
+        'public, no-cache',
+      ]);
+      expect(body).toEqual(JSON.parse(JSON.stringify(openapi(app.url))));
+      const again = await app.rest('GET', path, { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+      expect([again.status, again.body]).toEqual([304, undefined]);
+    },
+  );
 
   it('has its public URL in the document if one is set', async () => {
     const known = await openTestApp({ PUBLIC_URL: 'https://api.example' }, { sameDatabaseAs: app });

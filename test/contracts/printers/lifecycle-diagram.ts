@@ -115,7 +115,7 @@ function labelOf(row: { operation: string; actor: string }): string {
 
 function jobSection(row: JobAction): string {
   return [
-    heading(row, '/jobs/{id}'),
+    heading(row, '/v1/jobs/{id}'),
     `- Who: ${ALLOWED_ACTORS[row.actor].description}`,
     `- From: ${originsOf(row)}`,
     `- To: ${destination(row)}`,
@@ -132,7 +132,7 @@ function originsOf({ from, fromAfterChanges, notAfterChanges }: JobAction): stri
 
 function bidSection(row: BidAction): string {
   return [
-    heading(row, '/jobs/{id}/bids/{bid_id}'),
+    heading(row, '/v1/jobs/{id}/bids/{bid_id}'),
     `- Who: ${ALLOWED_ACTORS[row.actor].description}`,
     `- From: ${codes(row.from)}`,
     `- To: ${row.to === 'stays' ? 'the same state' : code(row.to)}`,

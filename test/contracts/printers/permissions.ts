@@ -373,7 +373,7 @@ function jobSection(key: JobActionKey): Section {
   return mutationSection(
     key,
     action,
-    `${description} For ${ALLOWED_ACTORS[actor].description}.`,
+    `${description} Available to ${ALLOWED_ACTORS[actor].description}.`,
     (scene) => ({ job: scene.job.id, body: bodyFor(key, scene) }),
     action,
   );
@@ -401,7 +401,7 @@ function bidSection(key: keyof typeof BID_ACTIONS, whose: 'awardee' | 'bidder'):
   return mutationSection(
     key,
     title,
-    `${description} For ${ALLOWED_ACTORS[actor].description}. Here: ${BID_OF[whose]}.`,
+    `${description} Available to ${ALLOWED_ACTORS[actor].description}. Here: ${BID_OF[whose]}.`,
     ({ job }) => ({
       job: job.id,
       bid: job.bids[whose] ?? NO_BID,

@@ -20,7 +20,7 @@ const CHANGED = "Your account's email address was changed";
 const UNDONE = 'Your account’s email address was changed back';
 const PENDING = 'Someone asked to undo your email change';
 const GRANTED = 'Your account belongs to this email address';
-const DENIED = 'We decided about the email change';
+const DENIED = 'Our decision about the email change';
 const RESET = 'Set a new password';
 
 const post = (path: string, body: object, token?: string) => app.rest('POST', `/v1${path}`, { body, token });

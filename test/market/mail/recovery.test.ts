@@ -516,7 +516,7 @@ describe('the page at /mailbox', () => {
     ['no secret in the link', '/mailbox?secret=', {}],
     ['another cookie', '/mailbox', { cookie: 'mailbox=; mailbox2=x; theme=dark' }],
     ['the beginning of the cookie', '/mailbox', { cookie: cookie.slice(0, -1) }],
-  ])('tells a browser with %s where to find the link, and shows no email', async (_who, at, headers) => {
+  ])("tells a browser with %s where to find the link, and doesn't show emails", async (_who, at, headers) => {
     const answer = await open(at, headers);
     const text = await answer.text();
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
@@ -559,7 +559,7 @@ describe('the page at /mailbox', () => {
   });
 });
 
-it('says that it sends no email, in production without a mail server', async () => {
+it("says that it doesn't send email, in production without a mail server", async () => {
   const silent = await openTestApp({ NODE_ENV: 'production', BCRYPT_COST: '10' });
   const nina = await homeowner(silent, 'Nina');
   const request = (path: string, body: object) => silent.rest('POST', `/v1${path}`, { token: nina.token, body });
@@ -576,7 +576,7 @@ it('says that it sends no email, in production without a mail server', async () 
 });
 
 describe('if the operator requires a confirmed email', () => {
-  it('nobody publishes or bids without one, as availableActions says, and everybody can with one', async () => {
+  it('only people with one can publish or bid, and availableActions says so', async () => {
     const strict = await openTestApp({ REQUIRE_VERIFIED_EMAIL: 'on' });
     const [hanna, carl] = [await homeowner(strict, 'Hanna'), await contractor(strict, 'Carl')];
     const jobId = (await strict.rest('POST', '/v1/jobs', { token: hanna.token, body: DRAFT })).body.id;

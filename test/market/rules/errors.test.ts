@@ -157,7 +157,7 @@ test('every reason is explained, and belongs to a code', () => {
   expect(Object.keys(UNAUTHORIZED_REASONS).sort()).toEqual([...new Set(reasons)].sort());
 });
 
-test('a link and a confirmed email also have reasons; most codes have none', () => {
+test("a link and a confirmed email also have reasons; most codes don't", () => {
   expect(Object.keys(reasonsOf('INVALID_LINK'))).toEqual(['unknown', 'used', 'expired']);
   expect(Object.keys(reasonsOf('FORBIDDEN'))).toEqual(['email_unverified', 'email_disputed']);
   expect(Object.keys(reasonsOf('INVALID_CREDENTIALS'))).toContain('wrong_credentials');

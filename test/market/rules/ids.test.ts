@@ -87,6 +87,6 @@ test.each(['', 'job', `xyz_${KSUID}`, `undefined_${KSUID}`, 'job_kitchen', `job-
   },
 );
 
-test('the viewer next to Carla has her identifier with its own prefix', () => {
+test('Carla’s `Viewer` has her identifier with its own prefix', () => {
   expect(siblingOf('viewer', `usr_${KSUID}`)).toBe(`vwr_${KSUID}`);
 });

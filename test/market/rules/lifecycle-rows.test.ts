@@ -106,7 +106,7 @@ test("an operation's other effects follow its sentence, if it has any", () => {
   );
 });
 
-test('bids are made only in states where they may wait', () => {
+test('bids are only made in states that allow live bids', () => {
   const making = JOB_ACTION_LIST.filter(({ effects }) => (effects as readonly Effect[]).includes('makeBid'));
   expect(making.flatMap(({ from }) => from).filter((state) => !isBidding(state))).toEqual([]);
 });

@@ -210,7 +210,7 @@ describe('an operation on the kitchen', () => {
     ['requestChanges', ['INVALID_TRANSITION']],
     ['reopen', ['INVALID_TRANSITION']],
     ['update', ['FIELD_NOT_EDITABLE', 'INSUFFICIENT_TOKENS']],
-  ])('%s can be refused with %j', (key, codes) => {
+  ])('%s can fail with %j', (key, codes) => {
     expect(codesOfDenials(key)).toEqual(codes);
   });
 });

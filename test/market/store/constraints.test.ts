@@ -329,7 +329,7 @@ describe('the database refuses', () => {
     expect(await refusalOf(attempt)).toBe(refusedBy);
   });
 
-  it('and keeps nothing of it', async () => {
+  it("and doesn't store any of it", async () => {
     expect(await checkDatabase(app.sql)).toEqual([]);
   });
 });
@@ -349,7 +349,7 @@ it('the same rows are accepted if nothing is wrong with them', async () => {
   for (const attempt of sound) expect(await refusalOf(attempt)).toBe('nothing refused it');
 });
 
-it('every check and every unique constraint on jobs, bids, holds, tokens, and events has its attempt', async () => {
+it('every check and every unique constraint on jobs, bids, holds, tokens, and events is violated once', async () => {
   const named = await app.sql<{ name: string }[]>`
     select conname as name from pg_constraint where contype = 'c' and conrelid::regclass::text in ('jobs', 'bids',
       'holds', 'events', 'token_transfers', 'token_balances', 'contractors')

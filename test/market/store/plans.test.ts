@@ -126,7 +126,7 @@ describe('the plans', () => {
   });
 });
 
-describe('the plans of reads beyond the job', () => {
+describe('the plans of other reads', () => {
   const ownJob = async (state: string) => {
     const homeowner = seededId('hmw', busyHomeowner(market));
     const [own] = await sql.unsafe<{ job: string; bid: string }[]>(

@@ -106,7 +106,7 @@ function byRules(viewer: Parameters<typeof seesJob>[0], { job, bids, event }: Sc
   );
   return {
     seesJob: seen,
-    // No contractor finds an open job whose owner is suspended, not even one who has bid on it.
+    // Contractors can't find an open job whose owner is suspended, even if they've bid on it.
     findsJob: seen && !(viewer.role === 'contractor' && job.status === 'open' && job.isOwnerSuspended),
     seesBid: seesBid(viewer, bids[0] as never, job as never),
     seesEvent: reads,

@@ -44,7 +44,7 @@ const PERSON = {
   last_name: 'Hill',
 };
 
-it('no event is lost with an instance, and a duplicate has the same ID', async () => {
+it('no event is lost if an instance is killed, and a duplicate has the same ID', async () => {
   const instances: Started[] = [start(), start()];
   const [first, second] = await Promise.all(instances.map((one) => one.url));
   const { token } = await call(first!, '/auth/signup/homeowner', PERSON);

@@ -1,7 +1,7 @@
 /**
- * Callers in a process of their own, so that what they do costs the server under test nothing but its answers. `reads`:
- * from one address, on so many lines, each as soon as the last is answered, or so many a second; `log-ins`: so many a
- * second, whether or not they are answered, each from an address of its own.
+ * Callers in a separate process, so the server under test only spends time on its responses. `reads` come from one
+ * address: either each of a number of connections sends the next read after the previous response, or reads are sent at
+ * a fixed rate. `log-ins` are sent at a fixed rate, whether or not they get a response, each from a separate address.
  */
 import { Agent, request } from 'node:http';
 import process from 'node:process';
@@ -13,7 +13,7 @@ const took = [];
 const statuses = {};
 let withRetryAfter = 0;
 
-/** As in test/story/addresses.ts, which this process cannot import. */
+/** As in test/story/addresses.ts, which this process can't import. */
 const addressOf = (caller) => `127.${1 + ((caller >> 16) & 63)}.${(caller >> 8) & 255}.${caller & 255}`;
 
 function call(from, method, path, headers, body) {
@@ -38,7 +38,7 @@ function call(from, method, path, headers, body) {
 
 const read = () => call(0, 'GET', '/v1/me', { authorization: `Bearer ${token}` });
 
-/** Each from an address and for an account that nobody has seen before. */
+/** Each login is from a new address and for a new account. */
 function logIn(number) {
   const body = JSON.stringify({ email: `guessed.${number}@example.test`, password: 'a guess' });
   const headers = { 'content-type': 'application/json', 'content-length': body.length };
@@ -49,7 +49,7 @@ async function oneAfterAnother() {
   while (performance.now() < until) await read();
 }
 
-/** By the clock: a server that is slow is not asked less. */
+/** Sends at a fixed rate, even if the server is slow. */
 function byTheClock(one) {
   return new Promise((resolve) => {
     const began = performance.now();
@@ -59,7 +59,7 @@ function byTheClock(one) {
       while (calls.length < ((Math.min(now, until) - began) / 1_000) * perSecond) calls.push(one(first + calls.length));
       if (now < until) return;
       clearInterval(tick);
-      // Log-ins that wait in the server's queue are not waited for.
+      // Doesn't wait for logins that are in the server's queue.
       resolve(kind === 'reads' ? Promise.all(calls) : undefined);
     }, 5);
   });

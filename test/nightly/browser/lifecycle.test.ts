@@ -241,7 +241,7 @@ async function bottomOf(page: Page, place: string): Promise<number> {
   return y + height;
 }
 
-/** Texts that extend beyond their box or the picture. */
+/** Strings that extend beyond their box or the picture. */
 function textsOutside(page: Page): Promise<string[]> {
   return page.locator('svg text').evaluateAll((texts) =>
     texts.flatMap((text) => {

@@ -58,7 +58,7 @@ browser.describe('A link in an email', () => {
         }
         await page.getByRole('button', { name: 'Set the password' }).click();
         if (time === 'second') {
-          await outcomeOf(reader, 'This link was used before');
+          await outcomeOf(reader, 'This link was already used');
           await page.getByLabel('Email').fill(hanna.email);
           await page.getByRole('button', { name: 'Send me a link' }).click();
         }
@@ -104,7 +104,7 @@ browser.describe('A link in an email', () => {
       await reader.close();
       reader = await visit(link);
       await reader.page.getByRole('button', { name: 'Take my account back' }).click();
-      await outcomeOf(reader, 'This link was used before');
+      await outcomeOf(reader, 'This link was already used');
       await lookAtBoth(reader, 'undo-email-change-used');
       await reader.page.getByRole('link', { name: 'Set a new password' }).click();
       await reader.page.getByRole('button', { name: 'Send me a link' }).waitFor();

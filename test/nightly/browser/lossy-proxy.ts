@@ -1,8 +1,8 @@
 /**
- * A network that loses answers: each request reaches the server and is carried out, and for some the connection
- * ends without an answer. Some streams end before an event arrives that was sent. Which ones depends only on the seed,
- * the operation's name and how often it was called before, so that a run can be repeated however the calls of several
- * tabs interleave.
+ * A network that loses responses. Each request reaches the server and is carried out, but some connections end without
+ * a response. Some streams end before an event that was sent arrives. The losses depend only on the seed, the
+ * operation's name, and the number of earlier calls. A run can therefore be repeated, however the calls of several tabs
+ * interleave.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,15 +12,15 @@ import { buffer } from 'node:stream/consumers';
 
 export interface LossyProxy {
   readonly url: string;
-  /** By the operation's name: how many requests came, and how many of their answers were lost. */
+  /** The number of requests and of lost responses, by the operation's name. */
   readonly calls: ReadonlyMap<string, { came: number; lost: number }>;
-  /** How many streams came, and how many are open. */
+  /** The number of streams that were ever opened, and of those that are open now. */
   readonly streams: { came: number; open: number };
-  /** The share of answers that are lost from now on, from 0 to 1. */
+  /** Sets the share of responses that are lost from now on, from 0 to 1. */
   lose(share: number): void;
-  /** Whether each answer that says this operation was carried out is lost from now on; refusals arrive. */
+  /** If `isLost` is true, every successful response to this operation is lost from now on. Errors still arrive. */
   loseSuccess(operation: string, isLost: boolean): void;
-  /** Ends every stream, and until it is told otherwise lets no request and no stream through. */
+  /** Ends every stream, and blocks all requests and streams until it's called with false. */
   cut(isCut: boolean): void;
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export async function openLossyProxy(target: () => string, seed: number): Promis
     const answer = await forward(`${target()}${incoming.url}`, incoming, body);
     if (incoming.method === 'POST' && isLost(nameOf(incoming.url, body), answer.body))
       return void incoming.socket.destroy();
-    // A browser sends a request again by itself if a connection that it used before ends without an answer.
+    // If a reused connection ends without a response, the browser itself sends the request again.
     outgoing.writeHead(answer.status, { ...answer.headers, connection: 'close' }).end(answer.body);
   }
 
@@ -54,7 +54,7 @@ export async function openLossyProxy(target: () => string, seed: number): Promis
   const streams = { came: 0, open: 0 };
   let isCut = false;
 
-  /** Passes a WebSocket on as it is. One that is lost ends when the third part of it has come from the server. */
+  /** Passes a WebSocket on unchanged. A lost one ends when the server has sent its third part. */
   function passStream(incoming: IncomingMessage, near: Socket, head: Buffer): void {
     if (isCut) return void near.destroy();
     const { hostname, port } = new URL(target());
@@ -104,7 +104,7 @@ export async function openLossyProxy(target: () => string, seed: number): Promis
   };
 }
 
-/** Behind the handshake and its acknowledgement. */
+/** The first part after the handshake and its acknowledgment. */
 const LAST_PART = 3;
 
 function headOf({ method, url, rawHeaders }: IncomingMessage): string {
@@ -125,7 +125,7 @@ async function forward(url: string, { method, headers }: IncomingMessage, body: 
   return { status: answer.statusCode ?? 502, headers: answer.headers, body: await buffer(answer) };
 }
 
-/** Clients name the operation; a hand-written call names it in its document, one by REST in its address. */
+/** Clients send the operation's name. A handwritten call names it in its document, and a REST call in its URL. */
 function nameOf(url: string | undefined, body: Buffer): string {
   if (url !== '/graphql') return url ?? '';
   const { operationName, query = '' } = JSON.parse(body.toString()) as { operationName?: string; query?: string };

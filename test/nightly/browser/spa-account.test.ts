@@ -65,7 +65,7 @@ for (const client of ['apollo', 'urql'] as const) {
 
         const late = await visit(pageOf(link));
         await submit(late, 'Set the password', { 'New password': 'a third good password' });
-        await late.getByRole('alert').filter({ hasText: 'This link was used before' }).waitFor();
+        await late.getByRole('alert').filter({ hasText: 'This link was already used' }).waitFor();
         await late.getByRole('form', { name: 'Send me a link' }).waitFor();
       },
       TEST_MS,

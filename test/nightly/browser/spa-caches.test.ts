@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { buildSchema, isObjectType, type GraphQLObjectType } from 'graphql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../../setup/app.js';
-import { contractor, homeowner, type Person } from '../../story/cast.js';
+import { admin, contractor, homeowner, type Person } from '../../story/cast.js';
+import { giveTokens } from '../../story/journey.js';
 import { newFolder, stubBrowser, writeFiles } from './spa-site.js';
 
 type Read = 'edges' | 'nodes' | 'bareNodes' | 'cursorsAndNodes' | 'onEdge' | 'total' | 'end';
@@ -20,6 +21,14 @@ interface Stories {
   whoByHash(api: string): Promise<unknown>;
 }
 
+interface Board {
+  titles(): string[];
+  showMore(): Promise<unknown>;
+  hasMore(): boolean;
+  openJob(id: string): Promise<void>;
+  close(): void;
+}
+
 interface Session {
   writeSession(session: object | undefined): void;
 }
@@ -29,6 +38,8 @@ let apollo: Stories & {
   createAmongLists(api: string, input: object): Both;
   deleteAmongLists(api: string, id: string): Both;
   bidAmongLists(api: string, jobId: string): Both;
+  readOnAfterMoving(api: string, id: string): Promise<Json>;
+  openBoard(api: string): Promise<Board>;
 };
 let urql: Stories & {
   graphcache: { keys: object; resolvers: Record<string, object> };
@@ -183,6 +194,123 @@ describe('A list in the cache of Apollo Client', () => {
     expect([cached.job.bids, cached.job.withdrawn, cached.viewer.bids].map(({ nodes }) => nodes.length)).toEqual([
       1, 0, 1,
     ]);
+  });
+});
+
+describe('A list in the cache of Apollo Client, with an entry that moves while the user pages through it,', () => {
+  it('has an entry of a later page once', async () => {
+    const list = await apollo.readOnAfterMoving(api, String(jobs[3]));
+    expect(idsOf(list)).toEqual([jobs[3], jobs[0], jobs[1], jobs[2], jobs[4]]);
+  });
+
+  it('continues after the last entry, even if that is the one that moved', async () => {
+    const list = await apollo.readOnAfterMoving(api, String(jobs[1]));
+    expect(idsOf(list)).toEqual([jobs[1], jobs[0], ...jobs.slice(2)]);
+  });
+});
+
+describe('A contractor’s board', () => {
+  const TOTAL = 45;
+  const spy = () => ({ fetched: vi.spyOn(globalThis, 'fetch'), timers: vi.spyOn(globalThis, 'setInterval') });
+  let spies: ReturnType<typeof spy>;
+  let owner: Person;
+  let carlos: Person;
+  let draft: string;
+  let board: Board;
+  const ids = new Map<string, string>();
+  const change = async (method: string, path: string, body?: object) => {
+    const { status } = await app.rest(method, `/v1/jobs/${path}`, { token: owner.token, body });
+    expect(status).toBe(200);
+  };
+  const create = async (title: string): Promise<string> => {
+    const body = { ...JOB, title, urgency: 'standard', address_line1: '12 Oak Lane' };
+    return (await app.rest('POST', '/v1/jobs', { token: owner.token, body })).body.id;
+  };
+  /** What the server lists now, as far as the board shows it. */
+  const current = async (count: number): Promise<string[]> => {
+    const path = '/v1/jobs?status=open&order_by=recently_updated&per_page=100';
+    const { data } = (await app.rest('GET', path, { token: carlos.token })).body;
+    return data.slice(0, count).map(({ title }: Json) => title);
+  };
+  const poll = () => spies.timers.mock.calls.findLast(([, pause]) => pause === 30_000)?.[0]();
+  const tab = Object.assign(new EventTarget(), { visibilityState: 'visible' });
+  const showTab = () => tab.dispatchEvent(new Event('visibilitychange'));
+
+  beforeAll(async () => {
+    owner = await homeowner(app, 'Olga');
+    carlos = await contractor(app, 'Carlos');
+    await giveTokens(app, await admin(app), owner, 1_000);
+    draft = await create('An old draft');
+    for (let at = 1; at <= TOTAL; at += 1) {
+      const title = `Roof ${at}`;
+      ids.set(title, await create(title));
+      await change('POST', `${ids.get(title)}/publish`);
+    }
+    // Each poll also returns the changes of the minute before, so space the changes out.
+    await app.sql`UPDATE jobs SET updated_at = now() - interval '1 hour' - interval '2 minutes' * (
+      SELECT count(*) FROM jobs later WHERE later.updated_at > jobs.updated_at)`;
+    vi.stubGlobal('document', tab);
+  });
+  beforeEach(async () => {
+    signIn(carlos);
+    spies = spy();
+    board = await apollo.openBoard(api);
+  });
+  afterEach(() => {
+    board.close();
+    for (const one of Object.values(spies)) one.mockRestore();
+  });
+
+  it('shows new and changed jobs first and once, and keeps its place in the list', async () => {
+    expect(board.titles()).toEqual(await current(20));
+    // The list and the board’s first look share a request.
+    const sent = spies.fetched.mock.calls
+      .map(([, init]) => String(init?.body))
+      .filter((body) => body.includes('"Board"'));
+    expect(sent).not.toEqual([]);
+    expect(sent).toEqual([...new Set(sent)]);
+    await change('POST', `${draft}/publish`);
+    await change('PUT', String(ids.get('Roof 26')), { title: 'Roof 26, with a chimney' });
+    poll();
+    await expect.poll(() => board.titles()).toEqual(await current(21));
+    expect(board.titles().slice(0, 3)).toEqual(['Roof 26, with a chimney', 'An old draft', 'Roof 45']);
+    while (board.hasMore()) await board.showMore();
+    await expect.poll(() => board.titles()).toEqual(await current(100));
+  });
+
+  it('no longer shows a job that another contractor got, once the tab becomes visible', async () => {
+    await board.showMore();
+    await expect.poll(() => board.titles()).toHaveLength(40);
+    await change('POST', `${ids.get('Roof 40')}/cancel`, { reason: 'It has stopped raining.' });
+    showTab();
+    await expect.poll(() => board.titles()).toEqual(await current(40));
+    expect(board.titles()).not.toContain('Roof 40');
+  });
+
+  it('no longer shows a job that the contractor can’t open', async () => {
+    await change('POST', `${ids.get('Roof 41')}/cancel`, { reason: 'It has stopped raining.' });
+    await board.openJob(String(ids.get('Roof 42')));
+    expect(board.titles()).toEqual(expect.arrayContaining(['Roof 41', 'Roof 42']));
+    spies.fetched.mockClear();
+    await board.openJob(String(ids.get('Roof 41')));
+    await expect.poll(() => board.titles()).not.toContain('Roof 41');
+    expect(board.titles()).toContain('Roof 42');
+    expect(spies.fetched).toHaveBeenCalledTimes(1);
+  });
+
+  it('asks for nothing while the tab is hidden or after it is closed', async () => {
+    expect(board.titles()).toEqual(await current(20));
+    spies.fetched.mockClear();
+    tab.visibilityState = 'hidden';
+    poll();
+    await new Promise((resolve) => setImmediate(resolve));
+    showTab();
+    await new Promise((resolve) => setImmediate(resolve));
+    tab.visibilityState = 'visible';
+    board.close();
+    showTab();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(spies.fetched.mock.calls).toEqual([]);
   });
 });
 

@@ -9,13 +9,23 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTestApp, type TestApp } from '../../setup/app.js';
-import { homeowner, type Person } from '../../story/cast.js';
+import { admin, homeowner, type Person } from '../../story/cast.js';
 import { newFolder, stubBrowser, writeFiles } from './spa-site.js';
 
 interface Stories {
   whoByHash(api: string, first?: () => void): Promise<unknown>;
   firstEvent(api: string): Promise<unknown>;
   firstEventOfJob(api: string, jobId: string): Promise<unknown>;
+  nextEvent(api: string, cause: () => Promise<unknown>): Promise<Next>;
+  signUpWith(api: string, input: object): Promise<void>;
+  logInWith(api: string, input: object): Promise<void>;
+}
+
+interface Next {
+  position: string;
+  event: { type: string; jobId: string; position: string };
+  before: object;
+  after: object;
 }
 
 interface Session {
@@ -77,7 +87,7 @@ describe('A session', () => {
 
   it('stays if a refresh fails for another reason, and the call fails with a message', async () => {
     await expect(session.renewSession(`${app.url}/elsewhere/graphql`)).rejects.toThrow(
-      'There is nothing at /elsewhere/v1/auth/refresh.',
+      'There is nothing at /elsewhere/v1/auth/refresh. GET /v1 lists every path.',
     );
     expect(session.readSession()).toBeDefined();
   });
@@ -134,6 +144,59 @@ describe.each(CLIENTS)('A subscription with %s', (_, stories) => {
     });
     const olgas = await jobOf(await homeowner(app, 'Olga'));
     await expect(stories().firstEventOfJob(anywhere, olgas)).rejects.toThrow(/FORBIDDEN|NOT_FOUND/);
+  });
+});
+
+describe.each(CLIENTS)('The first position with %s', (_, stories) => {
+  const write = async ({ token }: Person, title: string): Promise<string> =>
+    (await app.rest('POST', '/v1/jobs', { token, body: { title, description: 'It leaks.' } })).body.id;
+
+  it('is before the first event of a user without events', async () => {
+    const olga = await homeowner(app, 'Olga');
+    signIn(olga);
+    let id = '';
+    const { position, event } = await stories().nextEvent(`${app.url}/graphql`, async () => {
+      id = await write(olga, 'A roof');
+    });
+    expect(position).toBe('0');
+    expect(event).toMatchObject({ type: 'JOB_CREATED', jobId: id });
+  });
+
+  it('is after all earlier events, and leaves cached lists of events as they are', async () => {
+    const olga = await homeowner(app, 'Olga');
+    signIn(olga);
+    for (const title of ['A roof', 'A gate', 'A fence']) await write(olga, title);
+    let id = '';
+    const next = await stories().nextEvent(`${app.url}/graphql`, async () => {
+      id = await write(olga, 'A door');
+    });
+    expect(next.event).toMatchObject({ type: 'JOB_CREATED', jobId: id });
+    expect(BigInt(next.event.position)).toBeGreaterThan(BigInt(next.position));
+    expect(next.after).toEqual(next.before);
+  });
+});
+
+describe.each(CLIENTS)('An error that `send` throws with %s', (_, stories) => {
+  it('has the fields to correct', async () => {
+    const input = { email: 'not an address', password: 'a good password', firstName: 'Hanna', lastName: 'Hill' };
+    await expect(stories().signUpWith(`${app.url}/graphql`, input)).rejects.toMatchObject({
+      message: expect.stringMatching(/\w/),
+      code: 'VALIDATION_FAILED',
+      fields: { email: expect.any(String) },
+    });
+  });
+
+  it('says why a suspended user can’t log in, and until when', async () => {
+    const { userId, email, password } = await homeowner(app, 'Olga');
+    const until = '2100-01-01T00:00:00.000Z';
+    const body = { reason: 'Asked for money in advance.', until };
+    const { token } = await admin(app);
+    expect((await app.rest('POST', `/v1/users/${userId}/suspend`, { token, body })).status).toBe(200);
+    await expect(stories().logInWith(`${app.url}/graphql`, { email, password })).rejects.toMatchObject({
+      code: 'INVALID_CREDENTIALS',
+      reason: 'suspended',
+      until,
+    });
   });
 });
 

@@ -1,11 +1,11 @@
 /**
- * Loaded into the server under test before anything of its own: it answers a connection to its socket with the size of
- * the heap after a full garbage collection. It needs --expose-gc, and keeps no process alive.
+ * Loaded into the server under test before the server's own code. For each connection to its socket, it forces a full
+ * garbage collection, and responds with the memory usage. It needs --expose-gc, and doesn't keep the process alive.
  */
 import { createServer } from 'node:net';
 
 createServer((asker) => {
-  // A second time for what finalizers of the first one let go.
+  // The second collection frees the memory that finalizers released after the first.
   globalThis.gc();
   setImmediate(() => {
     globalThis.gc();

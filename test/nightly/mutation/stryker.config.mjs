@@ -1,30 +1,29 @@
 /**
- * How the rules are mutated, one change at a time, to see whether a test of the rules notices. Paths count from the
- * root of the repository.
+ * Mutates the rules, one change at a time, to see whether a test of the rules detects it. Paths are relative to the
+ * repository's root.
  */
 export default {
-  // What is prose, numbers and shapes is held elsewhere: by the printed contracts, by numbers.test.ts and by the tests
-  // of the APIs. No test of the rules alone could say it but by copying it.
+  // The generated contracts, numbers.test.ts, and the tests of the APIs cover descriptions, numbers, and shapes. Tests
+  // of the rules could only copy these.
   mutate: [
     'src/market/rules/**/*.ts',
     '!src/market/rules/entities/**',
     '!src/market/rules/{market-limits,webhooks,people/mail-kinds}.ts',
   ],
-  // Texts are prose, or names of states and codes, which types hold.
+  // Strings are prose, or names of states and codes, which TypeScript checks.
   mutator: { excludedMutations: ['StringLiteral'] },
-  // The tables are the rules: what is computed once, when a file is loaded, is mutated like all the rest.
+  // The tables are the rules, so code that runs once when a file loads is mutated too.
   ignoreStatic: false,
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner', './test/nightly/mutation/tables.mjs'],
   ignorers: ['tables'],
   vitest: { configFile: 'test/nightly/mutation/vitest.config.ts', related: false },
   concurrency: 2,
-  // Only what never ends is to be stopped, not what a busy machine makes wait.
+  // Stops endless loops, but not tests that are slow because the machine is busy.
   timeoutMS: 30_000,
   tempDirName: '.data/mutation/sandbox',
   ignorePatterns: ['.data', 'dist'],
-  // Both want TypeScript's old programming interface, which TypeScript 7 does not have; vitest strips types and asks
-  // for neither.
+  // Both options need TypeScript's old API, which TypeScript 7 doesn't have. Vitest strips types and needs neither.
   disableTypeChecks: false,
   tsconfigFile: 'none',
   reporters: ['clear-text', 'json', 'html'],

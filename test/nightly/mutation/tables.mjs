@@ -1,6 +1,7 @@
 /**
- * Stryker passes over whatever is asserted `as const`, and so over the tables that hold most of the rules. An assertion
- * does nothing at run time; here it is taken off each file before the file is mutated. Nothing is ignored.
+ * Stryker skips everything that's asserted `as const`, which includes the tables with most of the rules. Assertions
+ * have no effect at run time, so this plugin removes them from each file before the file is mutated. It ignores
+ * nothing.
  */
 import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
 

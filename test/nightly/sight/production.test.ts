@@ -37,7 +37,7 @@ function run(command: string): { status: number | null; output: string } {
   return { status, output: `${stdout}${stderr}` };
 }
 
-it('is created by the documented commands, and serves; a shorter installation names them', async () => {
+it('is created by the documented commands, and serves; an incomplete installation names these commands', async () => {
   for (const name of COPIED) cpSync(join(PROJECT, name), join(folder, name), { recursive: true });
   const [, commands = ''] = /^ *cd "\$RELEASE" && (npm ci .+)$/m.exec(operating) ?? [];
   const alone = run('npm ci --omit=dev --omit=optional');

@@ -15,7 +15,7 @@ const LONG = named(
 const oldSpace = () =>
   getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
 
-test('next to nothing of a response stays in old space', async () => {
+test('almost nothing of a response stays in old space', async () => {
   // Otherwise, optimized code for the driver sometimes hides the effect.
   setFlagsFromString('--no-opt');
   const database = await freshDatabase();

@@ -1,4 +1,6 @@
-/** Two contradicting fields of one call are refused together with all other problems of its input. */
+/**
+ * An input whose fields contradict each other fails, and the error names these fields along with all other problems.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../../src/market/store/new-id.js';
 import { APIS, outcomeOf, type OperationKey } from '../../story/calls.js';

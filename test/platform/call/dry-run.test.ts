@@ -249,7 +249,7 @@ describe("a dry run's transaction", () => {
     expect(deadlocks).toBe(0);
   });
 
-  it('needs no second connection: a server with one connection serves twelve at the same time', async () => {
+  it("doesn't need a second connection: a server with one connection serves twelve at the same time", async () => {
     const { id } = await givenJob(app, 'draft', people);
     const { token } = people.owner;
     const ask = (at: number) =>

@@ -163,7 +163,7 @@ describe('Hanna, who sends an Idempotency-Key,', () => {
     expect([answer.status, answer.body.details?.code]).toEqual([400, 'VALIDATION_FAILED']);
   });
 
-  it('gets a new login each time, whatever the key, because tokens are never stored', async () => {
+  it('gets a new session each time, whatever the key, because tokens are never stored', async () => {
     const body = { email: hanna.email, password: hanna.password };
     const first = await app.rest('POST', '/v1/auth/login', { headers: { 'idempotency-key': 'log in' }, body });
     const second = await app.rest('POST', '/v1/auth/login', { headers: { 'idempotency-key': 'log in' }, body });

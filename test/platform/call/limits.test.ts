@@ -111,7 +111,7 @@ describe('logins', () => {
     expect(byRest(await restLogIn(app, hanna.email, hanna.password))).toEqual(LIMITED);
   });
 
-  it("count no failure if a password wasn't checked for lack of capacity, in either operation", async () => {
+  it("don't count as failures if the password wasn't checked for lack of capacity, in either operation", async () => {
     const app = await open({ LOG_IN_FAILURES_PER_ACCOUNT: 2, LOG_IN_PER_ACCOUNT_AND_ADDRESS: 2 });
     const { email, password, token } = await homeowner(app, 'Hanna');
     const change = () =>
@@ -169,7 +169,7 @@ describe('reads and writes', () => {
 
   it('by one person share a budget over both APIs, and an alias counts like a request', async () => {
     const app = await open({ READ: 6 });
-    const carl = await reader(app); // whose arrival reads once
+    const carl = await reader(app); // Joining already uses one read.
     const twice = await app.graphql(
       '{ a: viewer { referralCode } b: viewer { referralCode tokenTransactions { nodes { id } } } }',
       { token: carl.token },

@@ -55,7 +55,7 @@ describe('a friend', () => {
 
   test('has nothing to hide from itself', () => {
     const self = unredactedEntity(FRIEND);
-    expect(self).toMatchObject({ name: 'Friend', description: 'Somebody from St. Albans, as they see it themselves.' });
+    expect(self).toMatchObject({ name: 'Friend', description: 'Somebody from St. Albans, as its owner sees it.' });
     expect(self.fields.phone).toEqual({ type: phone.type, description: phone.description, written: true });
     expect(self.schema.safeParse(fred).success).toBe(true);
     expect(self.schema.safeParse({ ...fred, phone: null }).success).toBe(false);

@@ -159,7 +159,7 @@ it('A subscription sent as a request is refused before anything runs, and told w
   const { status, errors } = await app.graphql('subscription { myEvents { id } }');
   expect([status, errors?.[0]?.message, errors?.[0]?.extensions.code]).toEqual([
     400,
-    'A subscription is a stream: open it by a WebSocket to /graphql (graphql-transport-ws), or as server-sent ' +
+    'Open a subscription with a WebSocket to /graphql (graphql-transport-ws), or with server-sent ' +
       'events from /graphql/stream.',
     'VALIDATION_FAILED',
   ]);
@@ -177,7 +177,7 @@ it.each([
     'fragment F on Subscription { myEvents { id } }',
 ])('A condition on everything that a subscription selects is refused, whatever its value: %s', async (query) => {
   const message =
-    'The one field of a subscription may bear no @skip and no @include; what is selected of its events may.';
+    'A subscription’s field can’t have @skip or @include. The fields that are selected from its events can.';
   const { status, errors } = await app.graphql(query);
   expect([status, errors]).toEqual([
     400,
@@ -413,7 +413,7 @@ describe('introspection', () => {
     expect(buildClientSchema(answer.data).getQueryType()?.name).toBe('Query');
   });
 
-  it("is refused with a clear message if it is off, and so are schema details; a type's name is allowed", async () => {
+  it("fails with a clear message if it is off, and so do schema details; a type's name is allowed", async () => {
     const closed = await openTestApp({ GRAPHQL_INTROSPECTION: 'off' });
     try {
       for (const query of [
@@ -500,6 +500,24 @@ describe('over HTTP', () => {
     expect(await ask('{ viewer { user { id } } }', asked)).toEqual([200, undefined]);
     expect(await ask('{ viewer { user { id } } }', {})).toEqual([400, 'MALFORMED_REQUEST']);
   });
+
+  it.each(['/graphql', '/graphql?query=%7B__typename%7D'])(
+    'a newcomer who opens %s with curl learns what to send',
+    async (path) => {
+      const answer = await fetch(app.url + path);
+      const text = await answer.text();
+      const [{ message, extensions }] = (JSON.parse(text) as Json).errors;
+      expect([answer.status, extensions.code, message]).toEqual([
+        400,
+        'MALFORMED_REQUEST',
+        'Send a POST with Content-Type: application/json and a body such as {"query": "{ catalog { categories } }"}.',
+      ]);
+      expect(text.endsWith('}\n'), 'the prompt begins on a line of its own').toBe(true);
+      const body = /\{.*\}/.exec(message)?.[0];
+      const { status, body: catalog } = await app.rest('POST', '/graphql', { body });
+      expect([status, catalog.data.catalog.categories]).toEqual([200, expect.arrayContaining(['plumbing'])]);
+    },
+  );
 
   it('a form posted by another page is refused', async () => {
     for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain']) {

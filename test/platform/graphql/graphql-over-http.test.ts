@@ -32,7 +32,7 @@ describe('a response', () => {
   const CREATE = 'mutation { createJob(input: { title: "Unacceptable", description: "B" }) { job { id } } }';
 
   it.each(['text/event-stream', 'text/plain', 'image/*', 'application/json;q=0, text/html'])(
-    'to a client that accepts only %s is refused with a 406, and nothing of the call is kept',
+    'to a client that accepts only %s fails with a 406, and nothing of the call is kept',
     async (accept) => {
       const hanna = await homeowner(app, 'Hanna');
       // Once as an unknown document, and once as a known one.

@@ -83,7 +83,7 @@ const byApolloClient =
     },
   });
 
-/** urql prefers GET, even to register a document, and then sends no content type. */
+/** urql prefers GET, even to register a document, and then omits the content type. */
 const byUrql =
   (method: 'GET' | 'POST'): Form =>
   (document, isMissing) => ({
@@ -138,7 +138,7 @@ describe('a document', () => {
     ['no hash', { version: 1 }],
     ['a hash of SHA-1', { version: 1, sha256Hash: 'a'.repeat(40) }],
     ['a text', hashOf('')],
-  ])('named by %s is refused with a clear message', async (_, persistedQuery) => {
+  ])('named by %s fails with a clear message', async (_, persistedQuery) => {
     const sent = byPost(newDocument(), false);
     const { status, body } = await send({ ...sent, body: { extensions: { persistedQuery } } });
     expect([status, body.errors[0].extensions.code]).toEqual([400, 'VALIDATION_FAILED']);

@@ -76,7 +76,7 @@ async function take(stream: EventStream<JobEvent>, count: number): Promise<strin
   return ids;
 }
 
-it('a killed listening connection on either instance loses no events', { timeout: 300_000 }, async () => {
+it("a killed listening connection on either instance doesn't lose events", { timeout: 300_000 }, async () => {
   const server = await openPostgres();
   const instances = [await openInstance(server.url), await openInstance(server.url)];
   const received: string[] = [];
@@ -99,7 +99,7 @@ it('a killed listening connection on either instance loses no events', { timeout
   expect(seen).toEqual([received, received]);
 });
 
-it('a restarted Postgres, however it ended, loses no events', { timeout: 300_000 }, async () => {
+it("a restarted Postgres, however it ended, doesn't lose events", { timeout: 300_000 }, async () => {
   const server = await openPostgres();
   const instances = [await openInstance(server.url), await openInstance(server.url)];
   const received: string[] = [];

@@ -16,14 +16,17 @@ function queueOf(settings: Partial<FairQueueSettings> = {}) {
 
 const ANNA: Client = { address: 'a' };
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test ends it. */
 function held() {
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
   return { work: () => ended, end };
 }
 
-/** Keeps a queue of one place busy, lets these wait in this order, and says in which order they were served. */
+/**
+ * Keeps a queue with one place busy, lets these calls wait in this order, and returns the order in which they were
+ * served.
+ */
 async function servedOf(
   settings: Partial<FairQueueSettings>,
   waiting: readonly (readonly [name: string, client: Client])[],
@@ -226,7 +229,7 @@ describe('waiting', () => {
       queue.run({ address }, async () => 'served').catch(({ code }: { code: string }) => code),
     );
     await vi.advanceTimersByTimeAsync(1_001);
-    // A refused call waits no longer: in the end two of `a` stand against one each of `b` and `c`.
+    // A refused call stops waiting. In the end, two of `a` remain, and one each of `b` and `c`.
     const [blamed, ofAll] = [Array(2).fill('RATE_LIMITED'), Array(4).fill('OVERLOADED')];
     expect(await Promise.all(codes)).toEqual([...blamed, ...ofAll]);
     first.end();
@@ -275,7 +278,7 @@ describe('waiting', () => {
   });
 });
 
-it('loses no place, quota, or turn over ten thousand calls that fail, wait, and time out at random', async () => {
+it("doesn't lose a place, quota, or turn over ten thousand calls that fail, wait, and time out at random", async () => {
   const queue = queueOf({
     places: 4,
     placesPerAddress: 3,
@@ -291,7 +294,7 @@ it('loses no place, quota, or turn over ten thousand calls that fail, wait, and 
   for (let i = 0; i < 10_000; i += 1) {
     const lasts = random() * 12;
     const fails = random() < 0.2;
-    // One address calls more than the others together.
+    // One address makes more calls than all others together.
     const address = random() < 0.6 ? 'greedy' : `a${Math.floor(random() * 20)}`;
     const user = random() < 0.3 ? undefined : `usr_${Math.floor(random() * 4)}`;
     const work = async () => {

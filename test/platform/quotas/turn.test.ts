@@ -1,4 +1,4 @@
-/** What takes the event loop long is begun one after another, and the loop goes on in between. */
+/** Work that takes the event loop a long time starts one piece at a time. The loop runs in between. */
 import { expect, it } from 'vitest';
 import { createFairQueue } from '../../../src/platform/quotas/fair-queue.js';
 import { NO_EVENTS } from '../../../src/platform/quotas/quota.js';

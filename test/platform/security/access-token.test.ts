@@ -38,7 +38,7 @@ function encoded(value: unknown): string {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 }
 
-/** Signed rightly over whatever is given: what a thief of nothing but our code's mistakes could hope for. */
+/** Signs any content correctly. A thief could only get such a token through a mistake in our code. */
 function sealed(headerPart: string, bodyPart: string, secret: string = SECRET, hash = 'sha256'): string {
   const signature = createHmac(hash, secret).update(`${headerPart}.${bodyPart}`).digest('base64url');
   return `${headerPart}.${bodyPart}.${signature}`;
@@ -81,7 +81,7 @@ describe('a good access token', () => {
   it('may come from an instance whose clock is slightly ahead, but not from the far future', () => {
     expect(tokens.verify(withPayload({ iat: START_SECONDS + 30 }))).toEqual(claims);
     expect(tokens.verify(withPayload({ iat: START_SECONDS + 3_600 }))).toBe('issued_in_future');
-    // Who cannot sign learns nothing of clocks.
+    // Callers who can't sign tokens learn nothing about clocks.
     expect(tokens.verify(sealed(header, encoded({ ...goodPayload, iat: START_SECONDS + 3_600 }), PREVIOUS))).toBe(
       'invalid',
     );
@@ -176,7 +176,7 @@ describe('a forged or altered access token is refused', () => {
       ...space,
     ]);
     for (const nonsense of [undefined, null, 7, {}, [good]]) {
-      // The API types this as a string; a mistake there must not become an exception here.
+      // The API's type is a string. If a caller ignores it, the result must not be an exception.
       expect(Reflect.apply(tokens.verify, tokens, [nonsense])).toBe('malformed');
     }
   });
@@ -200,7 +200,7 @@ describe('a forged or altered access token is refused', () => {
       ...(['HS384', 'HS512'] as const).map((algorithm) => jwt.sign(goodPayload, SECRET, { algorithm, keyid })),
       sealed(encoded({ ...goodHeader, alg: 'HS512' }), body, SECRET, 'sha512'),
       sealed(header, body, SECRET, 'sha512'),
-      // The classic: the public key taken for an HMAC secret.
+      // The classic attack: the public key is used as an HMAC secret.
       sealed(header, body, publicKey.export({ type: 'spki', format: 'pem' }).toString()),
       ...['RS256', 'ES256', 'HS384', 'HS512', ['HS256']].map((alg) => withHeader({ alg })),
     ]);

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createPasswords } from '../../../src/platform/security/passwords.js';
 
 const HAPROXY = new URL('../../../deploy/haproxy.cfg', import.meta.url);
-/** For what a login reads and writes before and after its password is checked. */
+/** Allows for a login's reads and writes before and after its password check. */
 const TIME_FOR_THE_DATABASE_MS = 10_000;
 
 describe('passwords', () => {
@@ -29,7 +29,7 @@ describe('passwords', () => {
 
   it('are hashed a few at a time: 256 wait, the next is refused, and all that waited are served', async () => {
     const busy = createPasswords({ cost: 4, concurrent: 2 });
-    // From so many addresses that none of them waits with more than another.
+    // Uses so many addresses that none of them has more waiting calls than another.
     const inTime = Array.from({ length: 258 }, (_, at) => busy.hash('x', { address: `10.0.0.${at}` }));
     expect([busy.active, busy.waiting]).toEqual([2, 256]);
     await expect(busy.hash('x', { address: 'late' })).rejects.toMatchObject({ code: 'OVERLOADED' });
@@ -38,7 +38,7 @@ describe('passwords', () => {
     expect([busy.active, busy.waiting]).toEqual([0, 0]);
   });
 
-  it('are refused with a 503 if they wait too long, well before HAProxy gives up on the call', async () => {
+  it('fail with a 503 if they wait too long, well before HAProxy gives up on the call', async () => {
     const [, seconds] = /timeout server "\$\{ANSWER_WITHIN-(\d+)s\}"/.exec(readFileSync(HAPROXY, 'utf8')) ?? [];
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const busy = createPasswords({ cost: 10, concurrent: 1 });

@@ -39,7 +39,7 @@ async function passed(calls: readonly Promise<{ allowed: boolean }>[]): Promise<
 
 const times = <T>(count: number, call: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => call(i));
 
-/** Milliseconds since the test began, by all clocks of this process. */
+/** Sets all of this process's clocks to this many milliseconds after the start of the test. */
 function goTo(ms: number): void {
   vi.advanceTimersByTime(ms - performance.now());
 }
@@ -250,15 +250,15 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
   afterAll(() => server.remove());
 
   /**
-   * A thousand calls at once must be counted, however long a busy machine takes: an instance that has lost Redis would
-   * count alone.
+   * All of a thousand simultaneous calls must be counted in Redis, however long a busy machine takes. An instance that
+   * loses Redis would count in its own memory.
    */
   const LONG_TIMEOUT = { redisTimeoutMs: 30_000 };
 
   async function openOnRedis(settings: Partial<RateLimitSettings> = {}): Promise<RateLimits> {
     const limits = open({ redisUrl: server.socket, ...settings });
     await limits.ready();
-    // A busy machine may take longer for the first connection than is waited for; another is made then.
+    // On a busy machine, the first connection can time out. The limiter then opens another one.
     await until(() => limits.storeInUse() === 'redis');
     notices.length = 0;
     return limits;
@@ -277,7 +277,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     expect(notices).toEqual([]);
   });
 
-  it('keep people and budgets separate, whatever the keys contain, and show no key in Redis', async () => {
+  it('keep people and budgets separate, whatever the keys contain, and hide the keys in Redis', async () => {
     const limits = await openOnRedis(LONG_TIMEOUT);
     const budgets = [
       { ...FIVE, name: 'apart' },
@@ -315,7 +315,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     await server.start();
     await until(() => limits.storeInUse() === 'redis');
     expect(notices).toEqual(['lost', 'back']);
-    // The new Redis has neither the script nor the counts; both come by themselves.
+    // The new Redis has neither the script nor the counts. Both are restored automatically.
     expect(await passed(times(1_000, () => limits.take(FIVE, 'returned')))).toBe(5);
   });
 
@@ -373,7 +373,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
 
   it("don't return to a Redis that responds but can't count", async () => {
     const limits = await openOnRedis(LONG_TIMEOUT);
-    // As after a failover: what was the primary is a replica now, which answers and refuses to write.
+    // Simulates a failover: the former primary is now a replica, which responds but rejects writes.
     await server.command('REPLICAOF', '127.0.0.1', '1');
     expect((await limits.take(FIVE, 'read only')).allowed).toBe(true);
     expect([notices, limits.storeInUse()]).toEqual([['lost'], 'memory']);
@@ -398,8 +398,8 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
 });
 
 /**
- * Log-ins as they should use the budget: take first, give back on success. Counts the wrong ones that were let through
- * to the password check.
+ * Makes login attempts that use the budget correctly: they consume a call first and refund it on success. Returns the
+ * number of wrong passwords that reached the password check.
  */
 async function failedLogIns(limits: RateLimits, attempts: number, isRight: () => boolean): Promise<number> {
   const outcomes = await Promise.all(

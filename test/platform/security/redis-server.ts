@@ -1,4 +1,4 @@
-/** A real Redis of the test's own: on a socket in a temporary folder, keeping nothing, ended by the test. */
+/** A real Redis for one test. It listens on a socket in a temporary folder and stores nothing. The test stops it. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -9,18 +9,18 @@ import { until } from './until.js';
 
 export interface RedisServer {
   readonly socket: string;
-  /** One that was frozen goes on existing, and the new one takes its address. */
+  /** Starts a Redis. If an earlier one is frozen, it keeps running, and the new one takes over its address. */
   start(): Promise<void>;
-  /** Ends all that were started. */
+  /** Kills every Redis that was started. */
   kill(): Promise<void>;
-  /** It keeps its connections and answers nothing. */
+  /** It keeps its connections open, but doesn't respond. */
   freeze(): void;
   thaw(): void;
   command(name: string, ...words: string[]): Promise<unknown>;
   remove(): Promise<void>;
 }
 
-/** Listens on a port of this machine too, if there is one. */
+/** If a port is given, Redis also listens on that port of this machine. */
 export function createRedisServer(port = '0'): RedisServer {
   const folder = mkdtempSync(join(tmpdir(), 'redis-'));
   const socket = join(folder, 's');

@@ -1,6 +1,6 @@
 /**
- * A JWT_SECRET is replaced in two steps, while two instances are called all the time: first both learn to verify the
- * new secret, then both sign with it. In one step, each would refuse what the other has signed meanwhile.
+ * A JWT_SECRET is replaced in two steps while two instances keep getting calls. First, both learn to verify the new
+ * secret. Then both sign with it. If it were replaced in one step, each instance would reject the other's new tokens.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { homeowner } from '../../story/cast.js';
@@ -9,7 +9,7 @@ import { openTestApp, type TestApp } from '../../setup/app.js';
 const OLD = 'the secret that has been used for a year';
 const NEW = 'the secret that is to be used from today';
 
-/** What an operator sets, step by step. */
+/** An operator's settings, step by step. */
 const BEFORE = { JWT_SECRET: OLD };
 const FIRST_STEP = { JWT_SECRET: OLD, JWT_PREVIOUS_SECRET: NEW };
 const SECOND_STEP = { JWT_SECRET: NEW, JWT_PREVIOUS_SECRET: OLD };
@@ -33,7 +33,7 @@ class Fleet {
     return this.instances[this.#sent % this.instances.length] as TestApp;
   }
 
-  /** What an instance no longer takes, since it stops at this very moment, goes to another. */
+  /** If an instance rejects a call because it's stopping, another instance gets the call. */
   async rest(...call: Parameters<TestApp['rest']>): ReturnType<TestApp['rest']> {
     try {
       return await this.next().rest(...call);
@@ -43,7 +43,7 @@ class Fleet {
     }
   }
 
-  /** Each in its turn leaves the balancer, finishes what it has begun, and another takes its place. */
+  /** One by one, each instance leaves the load balancer and finishes its calls. Then a new instance takes its place. */
   async replaceAll(environment: Record<string, string>): Promise<void> {
     for (const old of this.instances.slice()) {
       this.instances.splice(this.instances.indexOf(old), 1);
@@ -70,7 +70,7 @@ it('without one refused token', async () => {
       if (round % 5 !== 0) continue;
       const logIn = () => fleet.rest('POST', '/v1/auth/login', { body: { email, password } });
       let answer = await logIn();
-      // An instance that stops hashes no password that waits: it says to come again, and the other one is there.
+      // A stopping instance rejects passwords that wait for hashing. The caller retries, and gets the other instance.
       while (answer.status === 503) answer = await logIn();
       answers.push(answer.status);
       tokens[number] = answer.body.token;
@@ -85,7 +85,7 @@ it('without one refused token', async () => {
   expect(answers.length).toBeGreaterThan(20);
   expect(answers.filter((status) => status !== 200)).toEqual([]);
 
-  // Fifteen minutes later every token that is still good was signed with the new secret.
+  // Fifteen minutes later, every valid token was signed with the new secret.
   const { email, password } = callers[0] ?? {};
   const { body } = await fleet.next().rest('POST', '/v1/auth/login', { body: { email, password } });
   await fleet.replaceAll(AFTER);

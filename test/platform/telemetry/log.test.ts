@@ -1,4 +1,4 @@
-/** The log of a real process: every line reaches its reader, soon and in order, also when the process crashes. */
+/** The log of a real process. Every line reaches its reader soon and in order, even if the process crashes. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -91,7 +91,7 @@ it('an operator sees a line without waiting for further traffic', async () => {
   const { child, ended } = startProcess("log.info('open'); process.stdin.resume();");
   for await (const line of createInterface({ input: child.stdout })) {
     expect(line).toContain('"msg":"open"');
-    // The process waits for this, so the line came while it ran.
+    // The process waits for the end of its input, so the line arrived while the process was running.
     child.stdin.end();
   }
   expect(await ended).toEqual({ code: 0, signal: null });

@@ -385,11 +385,11 @@ describe('finds', () => {
     expect(found.map((line) => line.split(': ')[0])).toContain(breaks);
   });
 
-  it('something for every promise', () => {
+  it('a violation of every guarantee', () => {
     expect(PROMISE_NAMES.filter((name) => !DAMAGES.some(([, breaks]) => breaks === name))).toEqual([]);
   });
 
-  it('and leaves all as it was', async () => {
+  it('and leaves everything as it was', async () => {
     expect(await checkDatabase(app.sql)).toEqual([]);
   });
 });

@@ -23,7 +23,7 @@ export class AdminActionResolver {
     return new Connection(await perform(listAdminActions, Object.assign({}, filter, page), caller));
   }
 
-  @FieldResolver(() => User, { nullable: true, description: 'The admin who did it.' })
+  @FieldResolver(() => User, { nullable: true, description: 'The admin who performed the action.' })
   admin(@Root() { adminId }: Action, @Ctx() { loaders }: Context) {
     return loaders.people.load(adminId).then((person) => person?.user);
   }

@@ -103,8 +103,8 @@ export class BidResolver implements Readonly<Record<BidMutationName, (...args: n
   })
   async availableActions(@Root() bid: BidRow, @Ctx() { caller, loaders }: Context) {
     const [viewer, job] = await Promise.all([caller.viewer(), loaders.jobs.load(bid.jobId)]);
-    // Anyone who may see a bid may also see its job.
-    if (!job) throw new Error('The job of a bid that was read has vanished.');
+    // Anyone who can see a bid can also see its job.
+    if (!job) throw new Error('The job of a loaded bid is missing.');
     return availableBidActions(viewer, { bid, job });
   }
 

@@ -60,7 +60,6 @@ const ReviewJobInput = inputOf('ReviewJobInput', reviewJob.input, 'The rating an
 const CompleteJobInput = inputOf('CompleteJobInput', completeJob.input, 'The reason.');
 const CancelJobInput = inputOf('CancelJobInput', cancelJob.input, 'The reason.');
 
-/** The arguments that every job mutation has in addition to its input. */
 @ArgsType()
 class JobArgs {
   @Field(() => ID, { description: 'The job.' })
@@ -77,10 +76,7 @@ const OnJob = () => Args(() => JobArgs);
 
 const jobPayload = (job: ReadableJob) => ({ job });
 
-/**
- * In each method, `job` is spread after `input`. So the argument `id` decides which job is changed, even if the input
- * also has an `id`.
- */
+/** `job` is spread after `input`, so the argument `id` decides which job changes, even if the input has an `id`. */
 @Resolver()
 export class JobMutations implements Readonly<Record<JobMutationName, (...args: never[]) => unknown>> {
   @Mutation(() => PAYLOADS.CreateJobPayload, mutationOptions(createJob))

@@ -197,6 +197,6 @@ function toConnection<Row>(page: MaybePage<Row> | Promise<MaybePage<Row>>): Conn
 }
 
 function connectionOf<Row>(page: MaybePage<Row>): Connection<Row> {
-  if (!page) throw new Error('A job that was read has vanished from its own list.');
+  if (!page) throw new Error('A loaded job is missing from its own list.');
   return new Connection(page);
 }

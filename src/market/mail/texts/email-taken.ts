@@ -1,11 +1,11 @@
 import type { MailText } from '../text.js';
 
-/** Sent instead of the confirmation email if the address already belongs to another account. */
+/** This email replaces the confirmation email if the address already belongs to another account. */
 export const EMAIL_TAKEN: MailText = {
   subject: 'Your email address already has an account',
   before: [
     'Someone tried to use this address for another account. It still belongs to your account.',
-    'If it was you, log in with this address, or request a new password for it. If not, ignore this email.',
+    "If it was you, log in with this address, or reset your password. If it wasn't you, ignore this email.",
   ],
   after: [],
 };

@@ -27,6 +27,6 @@ export const PASSWORD_RESET_AFTER_UNDO: MailText = {
   action: ACTION,
   after: [
     validityOf('password_reset_after_undo'),
-    'If the link has expired, request a new password with this email address.',
+    'If the link has expired, request a password reset for this email address.',
   ],
 };

@@ -20,7 +20,8 @@ import {
 export const changePassword = operation({
   name: 'changePassword',
   description:
-    'Sets a new password, ends the account’s other sessions and its API keys, and sends an email about the change.',
+    'Sets a new password, ends the account’s other sessions, revokes its API keys, and sends an email about the ' +
+    'change.',
   allows: 'signed in',
   budget: 'write',
   refusals: ['INVALID_CREDENTIALS'],
@@ -39,7 +40,7 @@ export const changePassword = operation({
     if (isTheEmail(newPassword, email)) throw invalidField('newPassword', IS_THE_EMAIL);
     return {
       email,
-      // Without this limit, somebody who signed up with a stranger's address could send the stranger any number of
+      // Without this limit, somebody could sign up with a stranger's address and send the stranger any number of
       // emails.
       noticeSent:
         services.mail.isOn && emailVerified && (await waitForRecipient(call, { email, purpose: 'notice' })) === 0,
@@ -57,7 +58,8 @@ export const changePassword = operation({
       if (!account) throw wrongPassword();
       await endOtherSessionsAndKeys({ db: tx, services, caller }, viewer);
       // Somebody who knew the old password may have requested an email change, so pending changes expire. A password
-      // reset link stays valid. Otherwise, that person could keep the mailbox's owner out.
+      // reset link stays valid. If it expired too, that person could keep the mailbox's owner out by changing the
+      // password.
       await expireEmailChanges(tx, { userId: viewer.userId });
       if (noticeSent) await enqueueMail(services.mail, tx, { kind: 'password_changed', email, userId: viewer.userId });
     });

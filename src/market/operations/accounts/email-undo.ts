@@ -27,10 +27,10 @@ import { readUser, type UserWithProfile } from '../people/users.js';
 export const undoEmailChange = operation({
   name: 'undoEmailChange',
   description:
-    'Restores an account’s former address, with the link that was sent to it. Ends all sessions and API keys, ' +
-    'locks the password, pauses webhooks, and sends a link to set a new password. If the account was used after the ' +
-    'change (the profile was edited, or something was done with a job or a bid), nothing changes until support ' +
-    'decides. The same is true if another undo of this account is waiting for support.',
+    'Restores an account’s former address, with the link that was sent to it. Ends all sessions, revokes all ' +
+    'API keys, blocks the old password, pauses webhooks, and sends a link to set a new one. If the account was used ' +
+    'after the change (the profile was edited, or something was done with a job or a bid), nothing changes until ' +
+    'support decides. The same is true if another undo of this account is waiting for support.',
   allows: 'anyone',
   budget: 'own',
   refusals: ['INVALID_LINK', 'EMAIL_TAKEN'],
@@ -46,10 +46,10 @@ export const undoEmailChange = operation({
       db.inTransaction(async (tx) => {
         await lockAccount(tx, { userId });
         const { email: currentEmail, emailUndo, emailUndoAddress } = await ownAddress(tx, userId);
-        // True if the account already has this address again. The undo then takes the account from no other address.
+        // True if the account already has this address again. In that case, no other address loses the account.
         const isBack = currentEmail === email;
         if (emailUndo === 'pending' && !isBack) {
-          // Support decides about one address at a time. Any other address that asks for an undo waits its turn.
+          // Support decides about one address at a time. The undo link of any other address waits.
           await consumeLink(tx, link, email === emailUndoAddress ? undefined : markUndoWaiting);
           return { email, pending: true };
         }
@@ -62,8 +62,8 @@ export const undoEmailChange = operation({
           return { email, pending: true };
         }
         await handOver({ ...call, db: tx }, { userId, email, passwordHash });
-        // If the account had already come back to this address, the owner of the address it came back from can still
-        // claim it.
+        // If the account had already moved back to this address, undo links stay valid. The owner of the address that
+        // the account moved back from can still use one to claim it.
         const undosSince = isBack ? null : link.createdAt.toISOString();
         await expireLinks(tx, { userId, email: currentEmail, undosSince });
         await enqueueMail(services.mail, tx, { kind: 'password_reset_after_undo', email, userId: null });
@@ -80,9 +80,9 @@ export const settleEmailUndo = operation({
   name: 'settleEmailUndo',
   description:
     'Decides which address keeps an account with a pending email undo. That address gets a link to set a new ' +
-    'password, and the other address gets an email. If the former address keeps the account, all sessions and API ' +
-    'keys end, the password is locked, and webhooks are paused. If another undo of the account is waiting, it’s ' +
-    'pending next.',
+    'password, and the other address gets an email. If the former address keeps the account, all sessions end, ' +
+    'all API keys are revoked, the old password is blocked, and webhooks are paused. If another undo of the account ' +
+    'is waiting, it becomes the pending one.',
   allows: ['admin'],
   budget: 'write',
   needsSession: true,
@@ -94,8 +94,7 @@ export const settleEmailUndo = operation({
   }),
   async prepare(call, { id }): Promise<string> {
     // An admin can't decide about their own account, because a thief may be using it.
-    if (id === call.viewer.userId)
-      throw refuse('FORBIDDEN', { message: 'Another admin must decide about your account.' });
+    if (id === call.viewer.userId) throw refuse('FORBIDDEN', { message: 'Another admin must decide on your account.' });
     await pendingUndo(call.db, id);
     await assertMailAllowed(call, { userId: call.viewer.userId });
     return unknownPassword(call);
@@ -150,9 +149,7 @@ async function handOver(call: Pick<Call<unknown>, 'db' | 'services' | 'caller'>,
   await pauseEndpoints(db, { userId: to.userId, pausedReason: 'account_recovered' });
 }
 
-/**
- * The hash of a random password that nobody knows. With a hash, a login attempt takes as long as for any other account.
- */
+/** Hashes a random password that nobody knows, so a login attempt takes as long as for any other account. */
 function unknownPassword({ services, caller }: Call<unknown>): Promise<string> {
   return services.passwords.hash(randomBytes(48).toString('base64'), caller.client);
 }

@@ -141,13 +141,13 @@ export const changeEmail = operation({
     const { userId } = viewer;
     await db.inTransaction(async (tx) => {
       await lockOwnAccount(tx, viewer);
-      // Checks the password again under the lock. A new password cancels email changes that were requested with the old
-      // one, so no such change may start after it.
+      // A new password cancels the email changes that were requested with the old one. So this change can't start if
+      // the password has changed since it was checked.
       const account = await ownAddress(tx, userId);
       if (account.passwordHash !== checkedHash) throw wrongPassword();
       assertUndisputed(account);
-      // When the email is sent, the server checks whether the address is taken. If it is, its owner gets a different
-      // email.
+      // The address may already be taken. This is checked only when the email is sent, and the address's owner then
+      // gets a different email.
       await tx.commitWith(enqueueMail(services.mail, tx, { kind: 'email_change', email, userId }));
     });
     return { requested: true };
@@ -155,9 +155,9 @@ export const changeEmail = operation({
 });
 
 /**
- * Returns the time of the email change that moving back to this address undoes, just as the undo link sent there would.
- * Null if that link wouldn't return the account. In that case, the address that loses the account can claim it, as
- * after any other change.
+ * Moving back to this address undoes an earlier email change, just as the undo link that was sent to the address would.
+ * Returns the time of that change. Null if the link wouldn't return the account. In that case, the address that loses
+ * the account can claim it, as after any other change.
  */
 async function undoneByChangeTo(tx: Db, to: { userId: UserId; email: string }): Promise<string | null> {
   const [undo] = await selectUndo(tx, to);
@@ -170,7 +170,6 @@ function assertUndisputed({ emailUndo }: Awaited<ReturnType<typeof ownAddress>>)
   assertAllowed(emailUndo === 'pending' ? EMAIL_DISPUTED : undefined);
 }
 
-/** Refuses the call if someone else took the address at the same moment. */
 export function asEmailTaken(error: unknown): never {
   throw violatedConstraint(error) === 'users_email_taken' ? emailTaken() : error;
 }

@@ -31,25 +31,23 @@ export async function enqueueMail({ tokens }: Call<unknown>['services']['mail'],
   });
 }
 
-/** The address that an email goes to, and the email's purpose. Each purpose has its own count of emails. */
+/** The emails for each purpose are counted separately. */
 interface Recipient {
   readonly email: string;
   readonly purpose: 'sign up' | 'confirm' | 'reset' | 'change' | 'notice';
 }
 
 interface Asking {
-  /** The caller, if they are signed in. */
   readonly userId?: UserId;
   /**
-   * True if the account's email is unconfirmed. The email then also counts toward the IP address's limit, because
-   * anyone can create such accounts for free.
+   * True if the caller's own email isn't confirmed. Anyone can create accounts like that for free, so the emails that
+   * they request also count toward the IP address's limit.
    */
   readonly isUnconfirmed?: boolean;
   /** The recipient, whose limit also applies. Undefined if support sends the email. */
   readonly to?: Recipient;
 }
 
-/** Fails if this server can't send email, or if the caller or the recipient is over a limit. */
 export async function assertMailAllowed(call: Call<unknown>, { userId, isUnconfirmed, to }: Asking): Promise<void> {
   if (!call.services.mail.isOn) throw refuse('NOT_CONFIGURED', { message: 'This server isn’t set up to send email.' });
   if (userId !== undefined) await consumeMail(call, 'mailPerCaller', userId);
@@ -73,9 +71,8 @@ async function consumeMail(call: Call<unknown>, budget: MailBudget, identity: st
 }
 
 /**
- * Returns the number of seconds until this address can get another email, or 0 if it can get one now. A response to a
- * caller without a session must not reveal this limit. Otherwise, a stranger could find out that someone else has
- * requested emails.
+ * Returns the seconds until this address can get another email, or 0. A response to a caller without a session must not
+ * reveal this limit. Otherwise, a stranger could find out that someone else has requested emails.
  */
 export async function waitForRecipient(call: Call<unknown>, { email, purpose }: Recipient): Promise<number> {
   // A dry run doesn't send email, so it must not count toward the address's limit.
@@ -85,9 +82,7 @@ export async function waitForRecipient(call: Call<unknown>, { email, purpose }: 
   return seconds;
 }
 
-/**
- * Logs why an email never arrives. Only operators can find out, because the person waiting for it can't see the limit.
- */
+/** Only operators can find out why an email never arrives, because the person waiting for it can't see the limit. */
 function noteDropped({ services, caller }: Call<unknown>, limit: MailBudget): void {
   services.mailMetrics.recordDropped(limit);
   services.log.warn({ limit, requestId: caller.request.requestId }, 'an email was not sent: a rate limit was reached');
@@ -96,11 +91,11 @@ function noteDropped({ services, caller }: Call<unknown>, limit: MailBudget): vo
 export const linkToken = z
   .string()
   .max(TEXT.linkToken, `must be at most ${TEXT.linkToken} characters`)
-  .describe('The token from the link in the email, after `token=`.');
+  .describe('The token from the link in the email: the part after `token=`.');
 
 export type Link = Awaited<ReturnType<typeof selectLink>>[number];
 
-/** Finds a link that still works, without using it up. Refuses a link that doesn't. */
+/** Finds a link that still works, and doesn't consume it. */
 export async function findLink(call: Call<unknown>, token: string, kinds: readonly LinkKind[]): Promise<Link> {
   const [link] = await selectLink(call.db, { tokenHash: hashOfLinkToken(token) });
   const problem = problemOf(link, kinds);
@@ -115,7 +110,7 @@ function problemOf(link: Link | undefined, kinds: readonly LinkKind[]): LinkProb
   return link.hasExpired ? 'expired' : undefined;
 }
 
-/** Uses up a link, in the transaction of the change that the link allows. The caller must lock the account first. */
+/** The caller must lock the account's row first. */
 export async function consumeLink(tx: Db, { id, tokenHash }: Link, mark = markLinkUsed): Promise<void> {
   if ((await mark(tx, { id })).length > 0) return;
   const [link] = await selectLink(tx, { tokenHash: tokenHash ?? '' });
@@ -127,7 +122,7 @@ export function invalidLink(reason: LinkProblem): Refusal {
 }
 
 const MESSAGES: Readonly<Record<LinkProblem, string>> = {
-  unknown: 'This link isn’t valid or is incomplete. Request a new one.',
+  unknown: 'This link is invalid or incomplete. Request a new one.',
   used: 'This link was already used. Each link works only once.',
   expired: 'This link has expired. Request a new one.',
 };

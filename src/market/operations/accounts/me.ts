@@ -1,7 +1,4 @@
-/**
- * Reads and edits the caller's own account. The caller can read all of it, and can edit every field that the service
- * doesn't set.
- */
+/** Reads and edits the caller's own account, which the caller can read in full. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
@@ -95,7 +92,7 @@ export const updateProfile = operation({
 
 type Part = 'user' | 'homeowner' | 'contractor';
 
-/** Refuses fields that the service sets and the profiles of other roles. A single refusal names all of them. */
+/** A single refusal names every field that the service sets or that belongs to another role. */
 function refuseForeignParts(input: { [P in Part]?: object | null }, account: Pick<Me, Part>): void {
   const fields: Record<string, string> = {};
   for (const name of changedReadOnly(READ_ONLY.me, input, account)) fields[name] = SET_BY_THE_SERVICE;
@@ -113,7 +110,7 @@ function refuseForeignParts(input: { [P in Part]?: object | null }, account: Pic
 
 const SET_BY_THE_SERVICE = 'is set by the service and can’t be changed';
 
-/** Returns the changed row, or undefined if nothing changes. An omitted field keeps its value. */
+/** Undefined if nothing changes. An omitted field keeps its value. */
 function changedRow<Row extends { id: string }, K extends keyof Row>(
   row: Row | null,
   input: Partial<Pick<Row, K>> | null | undefined,

@@ -36,8 +36,7 @@ export const requestPasswordReset = operation({
   async run(call, { email }): Promise<{ requested: true }> {
     const mail = { kind: 'password_reset', email, userId: null } as const;
     await assertMailAllowed(call, {});
-    // The account is looked up when the email is sent, so the response time doesn't reveal whether the address has an
-    // account.
+    // The account is looked up when the email is sent, so the response time doesn't reveal whether it exists.
     if ((await waitForRecipient(call, { email, purpose: 'reset' })) === 0)
       await enqueueMail(call.services.mail, call.db, mail);
     return { requested: true };
@@ -47,7 +46,7 @@ export const requestPasswordReset = operation({
 export const sendPasswordReset = operation({
   name: 'sendPasswordReset',
   description:
-    'Sends a user who contacted support a link to set a new password. It goes to the account’s email address.',
+    'Sends a user who contacted support a link to set a new password. The link goes to the account’s email address.',
   allows: ['admin'],
   budget: 'write',
   refusals: ['NOT_CONFIGURED'],
@@ -73,9 +72,9 @@ export const sendPasswordReset = operation({
 export const resetPassword = operation({
   name: 'resetPassword',
   description:
-    'Sets a new password with the link from an email. This ends the account’s sessions, API keys, and other links, ' +
-    'except a link to undo an email change. It also pauses the account’s webhooks. You aren’t logged in: log in ' +
-    'with the new password.',
+    'Sets a new password with the link from an email. This ends the account’s sessions, revokes its API keys, and ' +
+    'invalidates its other links, except a link to undo an email change. It also pauses the account’s webhooks. ' +
+    'It doesn’t log you in, so log in with the new password.',
   allows: 'anyone',
   budget: 'own',
   refusals: ['INVALID_LINK'],
@@ -98,7 +97,7 @@ export const resetPassword = operation({
       if (account?.email !== email) throw invalidLink('expired');
       await consumeLink(tx, link);
       await setPasswordHash(tx, { userId, passwordHash });
-      // Whoever used the link can read email at this address, so the address is now confirmed.
+      // The person who used the link can read email at this address, so the address is now confirmed.
       await setConfirmedEmail(tx, { userId, email });
       await endSessionsAndKeys({ db: tx, services, caller }, userId);
       await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });

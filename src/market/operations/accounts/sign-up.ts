@@ -1,7 +1,4 @@
-/**
- * Signs up homeowners and contractors. One transaction commits the account, its profile, its tokens, and its first
- * session.
- */
+/** Signs up homeowners and contractors. The account, profile, tokens, and first session are committed together. */
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { USER } from '../../rules/entities/people.js';
@@ -99,8 +96,8 @@ async function signUp(
   if ((await selectIdByEmail(db, { email: input.email })).length > 0) throw emailTaken();
   const passwordHash = await services.passwords.hash(input.password, caller.client);
   const id = newId('user');
-  // The signup limit covers these emails too. If accounts keep moving away from an address, the address gets no
-  // confirmation email.
+  // The signup limit for each IP address also applies to these emails. If accounts keep signing up with one address and
+  // moving away from it, the address gets no further emails.
   const confirmationSent =
     services.mail.isOn && (await waitForRecipient(call, { email: input.email, purpose: 'sign up' })) === 0;
 

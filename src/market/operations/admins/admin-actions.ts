@@ -1,7 +1,4 @@
-/**
- * Lists the log of admin actions, for admins. Every admin operation on another person writes to the log with
- * `recordAdminAction`.
- */
+/** Lists the log of admin actions, which every admin operation on another person writes to. */
 import { z } from 'zod';
 import { ADMIN_ACTION } from '../../rules/entities/admin-action.js';
 import { refuse } from '../../rules/errors.js';
@@ -45,7 +42,7 @@ export const listAdminActions = operation({
 
 export const readAdminAction = operation({
   name: 'adminAction',
-  description: 'Returns one action by an admin. Only admins can read it.',
+  description: 'Returns an admin action. Only admins can read it.',
   allows: ['admin'],
   budget: 'read',
   input: z.strictObject({ id: idInPath('adminAction').describe('The admin’s action.') }),

@@ -1,4 +1,6 @@
-/** Creates admins. Only the server's operator can do this, through the environment or a command. No API can. */
+/**
+ * Creates admins. Only the server's operator can create an admin, through the environment or a command. The APIs can't.
+ */
 import { email as emailShape } from '../../../platform/fields/values.js';
 import { findCredentials, insertUser, selectIdByEmail, setPasswordHash } from '../../store/accounts/accounts.js';
 import { violatedConstraint } from '../../../platform/db/database-errors.js';
@@ -12,10 +14,7 @@ import type { Services } from '../services.js';
 import { IS_THE_EMAIL, isTheEmail, password as passwordShape } from '../people/people.js';
 import { newReferralCode } from '../accounts/sign-up.js';
 
-/**
- * Creates the admin if no admin has this email. Fails if a homeowner or contractor has it, because an existing account
- * is never promoted.
- */
+/** Fails if a homeowner or contractor has this email. An existing account is never promoted to an admin. */
 export async function ensureAdmin(services: Services, email: string, password: string): Promise<'created' | 'existed'> {
   const address = read(emailShape, 'The email', email);
   if (await isAdmins(services, address)) return 'existed';
@@ -62,10 +61,7 @@ export async function createAdmin(services: Services, email: string, password: s
     throw new Error(`${email} is already an admin. To change the password, use set-password.`);
 }
 
-/**
- * Sets an admin's password, ends the admin's sessions, pauses their webhooks, and lifts a suspension by another admin.
- * Other users change their own passwords.
- */
+/** Also ends the admin's sessions, pauses their webhooks, and lifts a suspension by another admin. */
 export async function setAdminPassword(services: Services, email: string, password: string): Promise<void> {
   const address = read(emailShape, 'The email', email);
   const account = await findCredentials(services.db, address);

@@ -1,7 +1,4 @@
-/**
- * Suspends and restores people, and ends their sessions. `market/rules/people/suspension.ts` describes the effects of a
- * suspension.
- */
+/** Suspends and restores people. `market/rules/people/suspension.ts` describes a suspension's effects. */
 import { z } from 'zod';
 import { refuse, unauthorized } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
@@ -25,9 +22,9 @@ const personInput = z.strictObject({ id: idInPath('user').describe('The user.') 
 export const suspendUser = operation({
   name: 'suspendUser',
   description:
-    'Suspends a user. Their sessions and API keys end, their webhooks are paused, their open jobs are hidden, and ' +
-    'their bids can’t be awarded. Jobs in progress continue. If the user is already suspended, this changes the ' +
-    'end of the suspension. A call that changes nothing isn’t recorded.',
+    'Suspends a user. Their sessions end, their API keys are revoked, their webhooks are paused, their open jobs are ' +
+    'hidden, and their bids can’t be awarded. Jobs in progress continue. If the user is already suspended, this ' +
+    'changes the end of the suspension. A call that changes nothing isn’t recorded.',
   allows: ['admin'],
   budget: 'write',
   input: personInput.extend({
@@ -85,7 +82,7 @@ export const endUserSessions = operation({
   input: personInput.extend({ reason: requiredReason }),
   async run({ db, services, viewer, caller }, { id, reason }): Promise<{ endedCount: number }> {
     const [ended] = await db.inTransaction(async (tx) => {
-      // The lock keeps new sessions from starting until all existing ones have ended.
+      // Keeps new sessions from starting until all existing ones have ended.
       if ((await lockAccount(tx, { userId: id })).length === 0) throw noSuchUser();
       return tx.commitWith(
         endSessionsButKeys({ db: tx, services, caller }, { userId: id, except: null }),
@@ -109,13 +106,13 @@ async function lockPerson(tx: Db, id: UserId, adminId: UserId) {
   return person;
 }
 
-/** The task that ends a suspension at the set time. */
 export const restoreUserTasks: TaskKind = {
   limits: TASKS.restore,
-  // No delays are needed, because this task either succeeds or throws.
+  // The task needs no retry delays, because it never returns a failure. It either succeeds or throws, and then runs
+  // again once its lease expires.
   retryAfterSeconds: [],
-  // The restore doesn't run in the transaction that ends the task. A suspension locks the person before the task, and
-  // the opposite order could deadlock.
+  // A suspension locks the person's row before the task's row, so restoring the person in the task's own transaction
+  // could deadlock.
   async run(db, { id }) {
     await restoreAtEnd(db, { id: id as UserId });
     return { outcome: 'done' };

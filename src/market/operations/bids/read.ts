@@ -1,4 +1,3 @@
-/** Reads bids: the bids on a job, and the caller's own bids. */
 import { z } from 'zod';
 import { BID } from '../../rules/entities/bid.js';
 import { refuse } from '../../rules/errors.js';
@@ -18,7 +17,6 @@ import { operation } from '../operation.js';
 import { pageRequest, pageShape, perPage } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
 
-/** The keys that form a bid's position in the list of its job's bids. */
 export const GUARANTEED_THEN_NEWEST = ['flag', 'time', 'text'] as const;
 export const guaranteedThenNewest = ({ guaranteedView, createdAt, id }: Bid): Position => [
   guaranteedView,
@@ -50,7 +48,7 @@ export const listBids = operation({
 
 type BidQuery = Parameters<typeof pageRequest>[0] & { status?: z.infer<typeof status> };
 
-/** Lists the bids on a job. The caller of this function has checked that the viewer may see the job. */
+/** The caller of this function must have checked that the viewer can see the job. */
 export function bidsOnJob(
   db: Db,
   viewer: Viewer,
@@ -116,7 +114,7 @@ export const listBidRevisions = operation({
   },
 });
 
-/** Finds the hold with this identifier. Anyone who can read the bid can read its hold. */
+/** Anyone who can read the bid can read its hold. */
 export async function findHold(db: Db, viewer: Viewer, id: HoldId): Promise<Hold> {
   const hold = (await holdsOf(db, [id])).get(id);
   if (!hold) throw refuse('NOT_FOUND', { message: 'Hold not found.' });
@@ -124,13 +122,11 @@ export async function findHold(db: Db, viewer: Viewer, id: HoldId): Promise<Hold
   return hold;
 }
 
-/** Filters bids nested in other objects, and keeps only the bids that the viewer may see. */
 export async function visibleBids(db: Db, viewer: Viewer, ids: readonly BidId[]): Promise<Map<BidId, Bid>> {
   const rows = await selectBids(db, { ids: asArray(ids) });
   return new Map(rows.filter(({ bid, job }) => seesBid(viewer, bid, job)).map(({ bid }) => [bid.id, bid]));
 }
 
-/** Finds a bid that the viewer may see, with the parties to its job. */
 export async function findBid(db: Db, viewer: Viewer, id: BidId) {
   const [row] = await selectBids(db, { ids: asArray([id]) });
   if (!row) throw refuse('NOT_FOUND', { message: 'Bid not found.' });

@@ -1,4 +1,3 @@
-/** The transitions of a bid: viewed, shortlisted, rejected, and withdrawn. */
 import { z } from 'zod';
 import { BID_TRANSITIONS, changeOfCounts, type BidTransition, type BidTransitionKey } from '../../rules/bids.js';
 import type { BidEffect } from '../../rules/jobs/effects.js';
@@ -21,7 +20,7 @@ const EFFECTS: Readonly<Record<BidEffect, (tx: Transaction, bid: Bid) => Promise
   releaseHold: (tx, bid) => (bid.holdId === null ? Promise.resolve() : releaseHolds(tx, [bid.id])),
 };
 
-/** Viewers who may not see the bid and viewers who may not change it get the same refusal. */
+/** Viewers who can't see the bid and viewers who can't change it get the same refusal. */
 function bidTransition(key: BidTransitionKey) {
   const row: BidTransition<EventType> = BID_TRANSITIONS[key];
   return operation({
@@ -46,7 +45,7 @@ function bidTransition(key: BidTransitionKey) {
           logEvents(tx, job, [event]),
           ...row.effects.map((effect) => EFFECTS[effect](tx, bid)),
         );
-        if (!after) throw new Error('A bid that was locked is not there.');
+        if (!after) throw new Error('A locked bid is missing.');
         return after;
       }),
   });

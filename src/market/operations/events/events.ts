@@ -24,16 +24,12 @@ import { invalidField } from '../../../platform/call/validation.js';
 
 export interface OwnEvents {
   readonly page: Page<JobEvent>;
-  /**
-   * The value to pass as `after` in the next call: the page's last position, or the call's own `after` if the page is
-   * empty.
-   */
+  /** The page's last position, or the call's own `after` if the page is empty. */
   readonly nextAfter: string;
 }
 
 const BEGINNING = '0';
 
-/** Describes which events aren't in this list, and where to read them. */
 export const NOT_AMONG_OWN_EVENTS =
   'When you bid on a job or are awarded one, you can also read its earlier events. Their positions come ' +
   'before your last one, so read them from the job’s timeline: `Job.timeline` or `GET /v1/jobs/{id}/events`.';
@@ -43,14 +39,15 @@ export const listOwnEvents = operation({
   description:
     'Lists events on your jobs, oldest first. Your jobs are the jobs that you own, were awarded, or have a bid on ' +
     'that isn’t withdrawn. Admins get the events on all jobs. To continue, pass the last position you’ve seen as ' +
-    '`after`. You miss no event that you can read by then, and see none twice.',
+    '`after`. You then get every event that you can read exactly once.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({
     after: position
       .nullish()
       .describe(
-        'Returns the events after this position. The default is the beginning. A position after the last event is ' +
+        'Returns the events after this position. By default, the list starts with the first event. A position ' +
+          'after the last event is ' +
           'rejected.',
       ),
     perPage: pageShape.perPage,
@@ -70,7 +67,6 @@ export const listOwnEvents = operation({
   },
 });
 
-/** Reads one event, as it appears in its job's timeline. */
 export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<JobEvent> {
   const stored = await findStoredEvent(db, viewer, id);
   if (!stored) throw refuse('NOT_FOUND', { message: 'Event not found.' });
@@ -79,22 +75,16 @@ export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<Jo
   return event;
 }
 
-/**
- * Reads a proposal in a dispute, even if a later proposal replaced it. Anyone who can read the proposal's event can
- * read the dispute.
- */
+/** Reads a proposal, even if a later one replaced it. Anyone who can read the proposal's event can read the dispute. */
 export async function findProposal(db: Db, viewer: Viewer, id: ProposalId): Promise<Proposal> {
   const event = await findEvent(db, viewer, siblingOf('event', id));
   if (event.type !== PROPOSAL_EVENT) throw refuse('NOT_FOUND', { message: 'Proposal not found.' });
   return proposalFrom(event);
 }
 
-/**
- * A stream that the viewer may open. The server opens it after the operation, because the session check may still fail
- * until then.
- */
+/** The stream opens only after the operation, because the session check may still fail until then. */
 export interface EventsToCome {
-  /** Opens the stream and reads past events through `db`. */
+  /** Reads past events through `db`. */
   readonly open: (db: Db) => EventStream<JobEvent>;
 }
 
@@ -133,9 +123,8 @@ export const streamJobEvents = operation({
 });
 
 /**
- * Refuses a position that is higher than the last one. A client may have such a position if the database was restored
- * from a backup, and it would then miss events. Every instance commits a position before clients can read it, so this
- * statement sees every position that a client can have.
+ * After a restore from a backup, a client can have a position above the last one, and would then miss events. Every
+ * instance commits a position before clients can read it, so this statement sees every position that a client can have.
  */
 export async function assertPositionExists(db: Db, after: string): Promise<void> {
   const [{ last } = { last: '0' }] = await selectLastPosition(db, {});

@@ -35,10 +35,7 @@ interface Wanted {
   readonly after?: string | null | undefined;
 }
 
-/**
- * Opens a stream of the events that this viewer can read, either of one job or of all of the viewer's jobs. The caller
- * of this function checks that the viewer can see the job.
- */
+/** The caller of this function must have checked that the viewer can see the job. */
 export function openEvents(
   live: Pick<Live<EventWithParties>, 'open'>,
   viewer: Viewer,
@@ -54,7 +51,6 @@ export function openEvents(
   return live.open(selection, after == null ? undefined : BigInt(after), db);
 }
 
-/** Reads the next events in this range of positions that the viewer can read. */
 export async function readPage(db: Db, viewer: Viewer, jobId: JobId | undefined, { after, upTo }: PositionRange) {
   const range = { size: PAGE.perPageMax, after: [String(after)], upTo: String(upTo) };
   const { rows, hasNext } = await (jobId

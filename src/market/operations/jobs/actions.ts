@@ -1,6 +1,4 @@
-/**
- * Lists the actions that the caller can take on a job or a bid, and counts the jobs that need the caller's attention.
- */
+/** Lists the caller's available actions, and counts the jobs that need the caller's attention. */
 import { z } from 'zod';
 import { availableActions, availableBidActions } from '../../rules/jobs/available-actions.js';
 import type { AvailableAction, AvailableBidAction } from '../../rules/jobs/available-actions.js';
@@ -14,7 +12,7 @@ import { findJob } from './visible-job.js';
 
 export const readJobActions = operation({
   name: 'jobActions',
-  description: 'Lists the operations on a job, whether you can call each one now, and why not.',
+  description: 'Lists the operations on a job. Says whether you can call each one now and, if not, why.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
@@ -27,7 +25,7 @@ export const readJobActions = operation({
 
 export const readBidActions = operation({
   name: 'bidActions',
-  description: 'Lists the operations on a bid, whether you can call each one now, and why not.',
+  description: 'Lists the operations on a bid. Says whether you can call each one now and, if not, why.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('bid').describe('The bid.') }),

@@ -71,7 +71,6 @@ export const createJob = operation({
   },
 });
 
-/** Fills in null for every field that the client didn't send. */
 function wholeJob(input: z.infer<typeof newJob>): JobFields {
   return {
     ...EMPTY,
@@ -88,7 +87,8 @@ const EMPTY = Object.fromEntries(JOB_FIELDS.map((field) => [field, null])) as { 
 const ADDRESS_FIELDS = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[];
 
 /**
- * Fields that a client can send back unchanged. Warnings are computed from the job, so a client's warnings are ignored.
+ * Clients can send these fields back unchanged. Warnings are computed from the job, so the warnings that a client sends
+ * are ignored.
  */
 const SENT_BACK = [...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'warnings'];
 

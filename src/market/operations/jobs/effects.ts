@@ -1,7 +1,7 @@
 /**
- * The code of each transition effect, by the effect's name. An effect sends its statements immediately, so they are
- * pipelined with the other effects' statements. An effect's changes to the job's own row are written together with the
- * state change. The job, not the caller, determines who is paid or credited, because the caller may be an admin.
+ * The code of each transition effect, by the effect's name. Effects send their statements immediately, so the
+ * statements are pipelined. The job, not the caller, determines who is paid or credited, because the caller may be an
+ * admin.
  */
 import { BID_CONSEQUENCES, BID_RESTORATION } from '../../rules/bids.js';
 import type { TransitionEffect } from '../../rules/jobs/effects.js';
@@ -18,17 +18,15 @@ import { moveTokens } from '../../store/ledger/ledger.js';
 import type { LockedJob } from './visible-job.js';
 
 export interface EffectResult {
-  /** The changes to the job's row, in addition to its state. */
+  /** Changes to the job's row, which are written together with the state change. */
   readonly job?: JobChanges;
   /** The events of bids, which follow the transition's own event. */
   readonly events?: readonly NewEvent[];
   /** The data of the transition's own event, in addition to the call's input. */
   readonly data?: Readonly<Record<string, unknown>>;
-  /** The statements that the effect has already sent. */
   readonly sent?: readonly Promise<unknown>[];
 }
 
-/** The part of a call's input that effects use. */
 export interface EffectInput {
   readonly bidId?: BidId | undefined;
   readonly expectedBidVersion?: number | null | undefined;
@@ -41,12 +39,11 @@ export interface EffectInput {
 }
 
 interface Effect {
-  /** The facts that the effect uses. */
   readonly facts: readonly FactName[];
   apply(this: void, lockedJob: LockedJob, input: EffectInput): EffectResult;
 }
 
-/** Defines an effect that can use only the facts it names. */
+/** The effect's type lets its code use only the facts that are named here. */
 function effect<Fact extends FactName = never>(
   facts: readonly Fact[],
   apply: (lockedJob: LockedJob<Viewer, Fact>, input: EffectInput) => EffectResult,
@@ -116,8 +113,8 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
   ),
 
   /**
-   * Releases the accepted bid's hold. Before the award, all holds belong to live bids. Every transition that ends a job
-   * before the award also has `rejectLiveBids`, which releases those holds with their bids.
+   * Before the award, only live bids have holds. Every transition that can end the job at that stage also has
+   * `rejectLiveBids`, which releases them.
    */
   releaseHolds: effect([], ({ tx, job }) =>
     job.awardedBidId === null ? {} : { sent: [releaseHolds(tx, [job.awardedBidId])] },
@@ -146,7 +143,8 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
     return { data: { tokensRefunded }, sent: tokensRefunded > 0 ? [moveTokens(tx, refund)] : [] };
   }),
 
-  // Nothing is written, because a dispute is computed from the job's events (`market/rules/jobs/disputes.ts`).
+  // These two effects write nothing, because a dispute is computed from the job's events
+  // (`market/rules/jobs/disputes.ts`).
   beginDispute: effect([], () => ({})),
   lapseProposal: effect([], () => ({})),
 };
@@ -166,7 +164,7 @@ function endAward(
   };
 }
 
-/** Rejects these bids and releases their holds. No live bid is left on the job. */
+/** Rejects the job's remaining live bids and releases their holds. */
 function rejectBids(
   tx: LockedJob['tx'],
   actorId: NewEvent['actorId'],

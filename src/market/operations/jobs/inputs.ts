@@ -1,4 +1,3 @@
-/** The inputs of operations on a job: the job's identifier, and the fields that a homeowner fills in. */
 import { z } from 'zod';
 import { contradictionsIn, REQUIRED_FIELDS, type RequiredJobField } from '../../rules/jobs/editing.js';
 import { JOB } from '../../rules/entities/job.js';
@@ -8,10 +7,7 @@ import { withRule } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { writtenInputs } from '../../../platform/fields/entity.js';
 
-/**
- * The inputs that identify a job and its version. REST sends them in the path and a header, GraphQL as separate
- * arguments.
- */
+/** REST sends these fields in the path and a header. GraphQL sends them as separate arguments. */
 export const ofJob = {
   id: idInPath('job').describe('The job.'),
   expectedVersion: z
@@ -26,10 +22,7 @@ export interface JobAddress {
   expectedVersion?: number | null | undefined;
 }
 
-/**
- * True if publishing requires the field but creating the job doesn't. Only the descriptions of these fields mention
- * publishing.
- */
+/** Publishing requires these fields but creation doesn't, so only their descriptions mention publishing. */
 const neededToPublish = (name: string) =>
   REQUIRED_TO_PUBLISH.some((requiredField) => requiredField === name) &&
   !REQUIRED_FIELDS.some((requiredField) => requiredField === name);
@@ -45,7 +38,7 @@ const requiredShapes = {
 
 export const fieldsOfNewJob = { ...fields, ...requiredShapes };
 
-/** In an edit, every field accepts null. This leaves it to the rule for required fields to refuse a null title. */
+/** An edit accepts null in every field. The rule for required fields then refuses a null title. */
 const clearable = {
   title: fields.title.nullable(),
   description: fields.description.nullable(),
@@ -56,7 +49,7 @@ export const fieldsOfEditedJob = { ...fields, ...clearable };
 const PAIRS = ['budgetMin', 'budgetMax', 'desiredStartDate', 'desiredCompletionDate'] as const;
 type Pairs = { readonly [Name in (typeof PAIRS)[number]]: (typeof fieldsOfNewJob)[Name] };
 
-/** Checks that related fields of a call agree with each other. A later check compares them with the stored job. */
+/** Checks related fields of a call against each other. A later check compares them with the stored job. */
 export function withFieldRules<Shape extends Pairs & z.ZodRawShape, Config extends z.core.$ZodObjectConfig>(
   schema: z.ZodObject<Shape, Config>,
 ): z.ZodObject<Shape, Config> {

@@ -35,7 +35,7 @@ const { status: jobStatus, urgency } = JOB.schema.shape;
 const { place: nearPlace, fields: nearFields } = nearInputs('jobs', NEAR_MILES_MAX.jobs);
 
 const TIME_AND_ID = ['time', 'text'] as const;
-/** The contents of a cursor in each order. The orders `newest` and `oldest` use the same kind of position. */
+/** The orders `newest` and `oldest` use the same kind of position. */
 const POSITIONS: Readonly<Record<JobOrder, PositionShape>> = {
   newest: TIME_AND_ID,
   oldest: TIME_AND_ID,
@@ -45,7 +45,6 @@ const POSITIONS: Readonly<Record<JobOrder, PositionShape>> = {
   nearest: [{ order: 'nearest' }, 'number', 'text'],
 };
 export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | 'id'>): Position => [createdAt, id];
-/** The contents of an event's cursor in its job's list of events. */
 export const IN_ORDER = ['number'] as const;
 
 export const jobFilter = z.strictObject({
@@ -67,7 +66,7 @@ export const jobFilter = z.strictObject({
     .nullish()
     .describe(
       'Only jobs that changed at or after this time. A change can appear in the list a little late, so start one ' +
-        'minute before the newest change you’ve seen, and drop repeats by ID and version. Bids and proposals in a ' +
+        'minute before the newest change you’ve seen, and drop duplicates by ID and version. Bids and proposals in a ' +
         'dispute don’t change a job, and deleted jobs aren’t listed. To get those events on your own jobs, use ' +
         '`myEvents(after)` or `GET /v1/events?after=`.',
     ),
@@ -85,8 +84,9 @@ export const jobFilter = z.strictObject({
 export const jobOrder = enumOf(JOB_ORDERS, 'JobOrder')
   .nullish()
   .describe(
-    'The order of the list. The default is newest first. `nearest` requires a place and a distance of at most ' +
-      `${NEAREST_MILES_MAX} miles. Only admins can use \`longest_unchanged\`.`,
+    'The order of the list. The default is newest first, by when the draft was created. To see new open jobs first, ' +
+      `use \`recently_updated\`. \`nearest\` requires a place and a distance of at most ${NEAREST_MILES_MAX} miles. ` +
+      'Only admins can use `longest_unchanged`.',
   );
 
 export type JobListItem = RedactedRow<'job', ListedRow>;
@@ -133,10 +133,10 @@ function assertMayList(
   if (role === 'admin') return;
   if (homeownerId != null) throw refuse('FORBIDDEN', { message: 'Only admins can list a homeowner’s jobs.' });
   if (statusChangedBefore != null || orderBy === 'longest_unchanged')
-    throw refuse('FORBIDDEN', { message: 'Only admins can filter or order jobs by their last change of status.' });
+    throw refuse('FORBIDDEN', { message: 'Only admins can filter or order jobs by their last status change.' });
   if (contractorId != null && contractorId !== own)
     throw refuse('FORBIDDEN', {
-      message: 'Only admins and the contractor can list the jobs awarded to that contractor.',
+      message: 'Only admins and this contractor can list the jobs awarded to the contractor.',
     });
 }
 
@@ -149,15 +149,14 @@ export const readJob = operation({
   run: ({ db, viewer, include }, { id }): Promise<ReadableJob> => readJobWith(db, viewer, id, include),
 });
 
-/** Reads the jobs nested in many objects together. */
 export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[]): Promise<Map<JobId, ReadableJob>> {
   const rows = await selectVisibleJobs[viewer.role](db, { ids: asArray(ids), ...idsOf(viewer) });
   return new Map(rows.map((job) => [job.id, readableJob(viewer, job)]));
 }
 
 export const WHO_READS_EVENTS =
-  'The parties and admins see all events. Bidders see changes of status, events on their own bid, and the public ' +
-  'fields that an edit changed. Everyone else sees only changes of status.';
+  'The parties and admins see all events. Bidders see status changes, events on their own bid, and edits to the ' +
+  'job’s public fields. Everyone else sees only status changes.';
 
 export const listEvents = operation({
   name: 'jobEvents',
@@ -199,10 +198,9 @@ export const readDispute = operation({
   },
 });
 
-/** The job fields that warnings are computed from. */
 export const WARNED_FIELDS = ['category', 'zipCode', 'city', 'state', 'desiredStartDate', 'desiredCompletionDate'];
 
-/** Reads a job's warnings. Returns them only to users who may read them. */
+/** Reads a job's warnings. Returns the warnings only to users who can read them. */
 export async function readWarnings(viewer: Viewer, job: ReadableJob): Promise<JobWarning[] | null> {
   const isReader = relationsToJob(viewer, job).some((relation) => READERS.includes(relation));
   if (!isReader) return null;

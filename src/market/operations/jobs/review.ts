@@ -1,4 +1,4 @@
-/** Rates work that was approved without a rating. The rating counts the same as a rating given with the approval. */
+/** Rates work that was approved without a rating. This rating counts the same as a rating given with the approval. */
 import { z } from 'zod';
 import { JOB_ACTIONS } from '../../rules/lifecycle.js';
 import { TEXT } from '../../rules/market-limits.js';
@@ -24,7 +24,8 @@ export const reviewJob = operation({
     ...ofJob,
     rating: rating.describe('The rating, from 1 to 5. It counts toward the contractor’s average.'),
     review: optionalText(TEXT.note).describe(
-      'A review of the work, for others to read. Omit it to keep the review that you wrote when you approved the job.',
+      'A review of the work. Other users can read it. Omit it to keep the review that you wrote when you approved ' +
+        'the job.',
     ),
   }),
   run: ({ db, viewer }, input): Promise<ReadableJob> =>

@@ -1,6 +1,6 @@
 /**
- * Runs a job's transition. First it locks the job, reads the facts, and checks the policies. Then it moves the job,
- * applies the effects, and writes the events. Each half is sent in one flush, and the second one includes the COMMIT.
+ * Runs a job's transition in two flushes. The first flush locks the job and reads the facts that the policies check.
+ * The second one moves the job, applies the effects, writes the events, and commits.
  */
 import { z } from 'zod';
 import type { TransitionEffect } from '../../rules/jobs/effects.js';
@@ -18,25 +18,22 @@ import { ofJob, type JobAddress } from './inputs.js';
 import { EFFECTS, type EffectInput } from './effects.js';
 import { assertJobAllowed, lockVisibleJob, type LockedJob, readableJob, type ReadableJob } from './visible-job.js';
 
-/** 'move' changes the state, 'keep' only adds an event, and 'nothing' changes nothing. */
+/** `keep` adds an event but doesn't change the state. */
 export type TransitionOutcome = 'move' | 'keep' | 'nothing';
 
-/** The options that a transition can add to its lifecycle row. */
 interface Options<Body extends z.ZodRawShape, Fact extends FactName, Answer> {
-  /** The input in addition to the job's identifier. The event stores this input. */
+  /** The input fields in addition to the job's identifier. The event stores their values. */
   readonly body?: Body;
   /** The facts that `outcomeOf` and `answer` use, in addition to the facts that the policies and the effects use. */
   readonly facts?: readonly Fact[];
-  /** Only for lifecycle rows with `mayKeepState`: decides whether this call keeps the job's state. */
+  /** Decides whether this call keeps the job's state. Used only for lifecycle rows with `mayKeepState`. */
   outcomeOf?(lockedJob: LockedJob<Viewer, Fact>, input: z.infer<z.ZodObject<Body>>): TransitionOutcome;
   /**
-   * Creates the result from the current job and from the job as it was when it was locked. If `answer` is omitted, the
-   * result is the job.
+   * Gets the current job and the job as it was when it was locked. If this function is omitted, the result is the job.
    */
   answer?(job: ReadableJob, lockedJob: LockedJob<Viewer, Fact>): Answer;
 }
 
-/** Creates the operation of a lifecycle row. */
 export function transition<
   Body extends z.ZodRawShape = Record<never, never>,
   Fact extends FactName = never,
@@ -66,10 +63,7 @@ export function transition<
   });
 }
 
-/**
- * The facts that a call's policies, effects, and options use. If the call reads the live bids, it doesn't read
- * `bidsToAward`, because the live bids include the bids to award.
- */
+/** A call that reads the live bids doesn't also read `bidsToAward`, because those bids are among the live bids. */
 function factsForCall(key: JobTransitionKey, role: Role, options: readonly FactName[]): FactName[] {
   const effects: readonly TransitionEffect[] = JOB_TRANSITIONS[key].effects;
   const names = new Set([
@@ -133,7 +127,6 @@ async function keep(
   return newJob;
 }
 
-/** The part of a call's input that its event stores. Omitted fields aren't stored. */
 function eventDataOf({
   id: _id,
   expectedVersion: _version,

@@ -1,4 +1,4 @@
-/** A job's transitions, one for each lifecycle row. Each adds its input and options to the row. */
+/** A job's transitions, one for each lifecycle row. Each transition adds its input and options to the row. */
 import { z } from 'zod';
 import { disputeFrom, resolutionMove, type ResolutionMove } from '../../rules/jobs/disputes.js';
 import type { JobTransitionName } from '../../rules/lifecycle.js';
@@ -56,7 +56,7 @@ export const submitJobForReview = transition('submitForReview', {
 export const approveJob = transition('approve', {
   body: {
     rating: rating.nullish().describe('The rating, from 1 to 5. It counts toward the contractor’s average.'),
-    review: optionalText(TEXT.note).describe('A review of the work, for others to read.'),
+    review: optionalText(TEXT.note).describe('A review of the work. Other users can read it.'),
   },
 });
 
@@ -88,7 +88,8 @@ export const resolveDispute = transition('resolveDispute', {
       'The resolution that you propose. To accept the other party’s proposal, send the same text.',
     ),
     agreedBy: optionalText(TEXT.line).describe(
-      'The name of the person who agrees, stored as you write it. Only the logged-in user counts.',
+      'The name of the person who agrees, stored as you write it. The name isn’t checked: the proposal always ' +
+        'comes from the logged-in user.',
     ),
   },
   facts: ['disputeEvents'],
@@ -98,7 +99,7 @@ export const resolveDispute = transition('resolveDispute', {
   },
 });
 
-/** A proposal keeps the job disputed. If a party repeats its own proposal, nothing changes. */
+/** After a proposal, the job remains disputed. If a party repeats its own proposal, nothing changes. */
 const OUTCOMES: Readonly<Record<ResolutionMove, TransitionOutcome>> = {
   propose: 'keep',
   counter: 'keep',

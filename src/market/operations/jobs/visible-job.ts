@@ -1,6 +1,4 @@
-/**
- * Finds a job for an operation, or locks the job and reads the call's facts. Refuses jobs that the viewer may not see.
- */
+/** Finds or locks a job for an operation. Refuses jobs that the viewer can't see. */
 import { refuse } from '../../rules/errors.js';
 import type { BidId, JobId, ProposalId } from '../../rules/ids.js';
 import { allowedOperations } from '../../rules/jobs/available-actions.js';
@@ -14,24 +12,20 @@ import { lockJob, readJob, type JobRow, type JobWithVisibility, type ReadFacts }
 import type { JobAddress } from './inputs.js';
 import { redact, type RedactedRow } from '../../rules/reading/redaction.js';
 
-/** A job that exists and that the viewer may see. */
 export interface VisibleJob {
   readonly job: JobRow;
   readonly party: Party;
 }
 
-/** Finds a job and reads the included parts. */
 export async function findJob(db: Db, viewer: Viewer, id: JobId, include?: JobInclude): Promise<VisibleJob> {
   const { job, ownBids = [], isOwnerSuspended = false } = visibleTo(viewer, await readJob(db, viewer, id, include));
   return { job, party: partyOf(viewer, { ...job, isOwnerSuspended }, ownBids.length > 0) };
 }
 
-/** Reads a job as this viewer may see it, with the included parts. */
 export async function readJobWith(db: Db, viewer: Viewer, id: JobId, include: JobInclude): Promise<ReadableJob> {
   return readableJob(viewer, visibleTo(viewer, await readJob(db, viewer, id, include)).job);
 }
 
-/** A locked job, in the transaction of an operation that changes it, with the call's facts. */
 export interface LockedJob<V extends Viewer = Viewer, Fact extends FactName = never> {
   readonly tx: Transaction;
   readonly viewer: V;
@@ -40,7 +34,6 @@ export interface LockedJob<V extends Viewer = Viewer, Fact extends FactName = ne
   readonly policyInput: PolicyInput;
 }
 
-/** The other objects that a call names. */
 interface Named {
   readonly bidId?: BidId | undefined;
   readonly expectedBidVersion?: number | null | undefined;
@@ -48,10 +41,7 @@ interface Named {
   readonly creditContractor?: boolean | undefined;
 }
 
-/**
- * Locks the job and then reads the facts. Until this transaction ends, no other transaction can change the job, its
- * bids, or its holds.
- */
+/** Until this transaction ends, no other transaction can change the job, its bids, or its holds. */
 export async function lockVisibleJob<V extends Viewer>(
   tx: Transaction,
   viewer: V,
@@ -76,9 +66,7 @@ export async function lockVisibleJob<V extends Viewer>(
   return { tx, viewer, job, facts, policyInput };
 }
 
-/**
- * Refuses the call if there is a denial. If the refusal names alternatives, first reads the caller's available actions.
- */
+/** Reads the caller's available actions only for a denial that names alternatives. */
 export async function assertJobAllowed({ tx, viewer, job }: LockedJob, denial: Denial | undefined): Promise<void> {
   if (!denial?.namesAlternatives) return assertAllowed(denial);
   const parts = await readPartsOfMany(tx, viewer, [job], { facts: true });

@@ -13,7 +13,6 @@ import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
 
-/** The contents of a cursor in the lists of awarded jobs and of bids. */
 export const WORK_NEWEST_FIRST = ['time', 'text'] as const;
 
 const input = z.strictObject({ id: idInPath('contractor').describe('The contractor.'), ...pageShape });
@@ -60,9 +59,7 @@ function seesWorkOf(viewer: Viewer, id: ContractorId): boolean {
 
 type PagesOf<Item> = Promise<Map<ContractorId, Page<Item>>>;
 
-/**
- * Reads the awarded jobs of many contractors together: the same page for each contractor whose work the viewer may see.
- */
+/** Reads the same page for each contractor whose work the viewer may see. */
 export async function jobsOfContractors(
   db: Db,
   viewer: Viewer,

@@ -70,8 +70,8 @@ function changeVerification(
 const { place: nearPlace, fields: nearFields } = nearInputs('contractors', NEAR_MILES_MAX.contractors);
 
 const FOUND_BY_DISTANCE =
-  'This finds only service areas that are a ZIP code (`78704`) or a city with its state (`Austin, TX`). The distance ' +
-  'is measured to their center.';
+  'Only service areas written as a ZIP code (`78704`) or as a city and state (`Austin, TX`) can match. The distance ' +
+  'is measured to the center of the area.';
 
 export const contractorFilter = z.strictObject({
   search: optionalText(TEXT.title).describe(
@@ -85,10 +85,7 @@ export const contractorFilter = z.strictObject({
   near: nearPlace.nullish().describe(`Only contractors with a service area near a place. ${FOUND_BY_DISTANCE}`),
 });
 
-/**
- * The contents of a cursor in each order. Each order's cursor has a different length, so it's invalid in any other
- * order.
- */
+/** The cursors of each order have a different length, so a cursor is invalid in any other order. */
 const POSITIONS: Readonly<Record<ContractorOrder, PositionShape>> = {
   newest: ['time', 'text'],
   best_rated: ['number', 'number', 'text'],
@@ -96,7 +93,6 @@ const POSITIONS: Readonly<Record<ContractorOrder, PositionShape>> = {
   nearest: ['number', 'number', 'number', 'time', 'text'],
 };
 
-/** A contractor in a list. */
 export type ContractorListItem = ReadableContractor & { readonly distance: number | null };
 
 export const listContractors = operation({

@@ -4,7 +4,6 @@ import type { Viewer } from '../../rules/viewer.js';
 import { readPeople, type Person } from '../../store/people/people.js';
 import type { Call } from '../operation.js';
 
-/** Returns the user or profile with this identifier, and the person it belongs to. */
 export async function findPerson<Part extends keyof Person>(
   { db, viewer }: Pick<Call<Viewer>, 'db' | 'viewer'>,
   id: string,

@@ -1,4 +1,4 @@
-/** The inputs for a person's own fields at signup and in profile edits, and the checks of their password. */
+/** The inputs for a person's own fields at signup and in profile edits, and the checks of the person's password. */
 import { z } from 'zod';
 import { redact } from '../../rules/reading/redaction.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
@@ -12,10 +12,7 @@ import type { ReadableContractor } from '../../store/people/people.js';
 import type { Call } from '../operation.js';
 import { writtenInputs } from '../../../platform/fields/entity.js';
 
-/**
- * The input for a password at login. Passwords that are too long to be set are accepted, because they simply don't
- * match.
- */
+/** At login, a password that is longer than users can set is still accepted as input. It just doesn't match. */
 export const passwordTried = z.string().max(TEXT.passwordTried, `must be at most ${TEXT.passwordTried} characters`);
 
 export const password = z
@@ -27,16 +24,13 @@ export const password = z
   }, `must be ${PASSWORD_BYTES.min} to ${PASSWORD_BYTES.max} bytes long in UTF-8`)
   .meta({ format: 'password', maxLength: PASSWORD_BYTES.max });
 
-/** True if the password is the email address itself. The email is already lowercase, as it's stored. */
+/** The email must already be in lowercase, as it is in the database. */
 export function isTheEmail(passwordText: string | undefined, email: string | undefined): boolean {
   return email !== undefined && passwordText?.trim().toLowerCase() === email;
 }
 export const IS_THE_EMAIL = 'must not be the email address itself';
 
-/**
- * True if the password matches the hash. A password of more than 72 bytes never matches. Without this check, a longer
- * password would match if its first 72 bytes were right, because bcrypt ignores the rest.
- */
+/** bcrypt ignores all bytes after the 72nd. Without this check, a longer password with the right start would match. */
 export async function passwordMatches(
   { services, caller }: Pick<Call<unknown>, 'services' | 'caller'>,
   password: string,
@@ -47,9 +41,8 @@ export async function passwordMatches(
 }
 
 /**
- * Runs an attempt with a password, which returns a truthy value if the password is right. The attempt is counted as a
- * failure before the password is checked. Otherwise, a thousand parallel guesses would all pass before the first one
- * was counted. The count is refunded if the attempt succeeds or is refused before the check.
+ * Counts the attempt as a failure before the check. Otherwise, a thousand parallel guesses would all be checked before
+ * the first one was counted. The count is refunded if the attempt succeeds or is refused before the check.
  */
 export async function countingFailure<T>(caller: Call<unknown>['caller'], email: string, attempt: () => Promise<T>) {
   const failure = await caller.consume('logInFailuresPerAccount', email);
@@ -76,7 +69,7 @@ export const homeownerShape = writtenInputs(HOMEOWNER);
 
 const contractorFields = writtenInputs(CONTRACTOR);
 
-/** The inputs for a contractor's fields. Null clears a list, as it does any other field. */
+/** Null clears a list, just as it clears any other field. */
 export const contractorShape = {
   ...contractorFields,
   serviceAreas: listOrNone(contractorFields.serviceAreas),
@@ -87,14 +80,12 @@ function listOrNone(list: typeof contractorFields.serviceAreas) {
   return list.nullable().transform((values) => (values === null ? [] : values));
 }
 
-/**
- * A contractor as the viewer may see them. `isClient` is true if the contractor has bid on one of the viewer's jobs.
- */
+/** `isClient` is true if the contractor has bid on one of the viewer's jobs. */
 export function readableContractor(viewer: Viewer, contractor: Contractor, isClient = false): ReadableContractor {
   return redact('contractor', contractor, () => relationsToPerson(viewer, contractor.userId, { client: isClient }));
 }
 
-/** The row of a user as that user can read it. Fields that only admins can read are null. */
+/** Fields that only admins can read are null. */
 export function readableByOneself(user: User): User {
   return redact('user', user, () => relationsToPerson({ userId: user.id, role: user.userType }, user.id, {})) as User;
 }

@@ -10,7 +10,6 @@ import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
 
-/** The contents of a cursor in the list of reviews. */
 export const REVIEWS_NEWEST_FIRST = ['time', 'text'] as const;
 
 export const listReviews = operation({

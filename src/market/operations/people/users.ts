@@ -1,7 +1,4 @@
-/**
- * Reads people by their identifiers, with the fields that every signed-in user may see. For admins, it also lists all
- * accounts, so they can adjust a user's tokens and verify contractors.
- */
+/** Reads people by their identifiers. Lists all accounts for admins. */
 import { z } from 'zod';
 import { EMAIL_UNDO_STATES } from '../../rules/people/email-undo.js';
 import { USER } from '../../rules/entities/people.js';

@@ -1,7 +1,4 @@
-/**
- * The `near` input of a list: a ZIP code, or a city with its state, and a radius in miles. GraphQL sends it as one
- * object. REST queries are flat, so REST sends four fields.
- */
+/** The `near` input of a list. GraphQL sends `near` as one object. REST queries are flat, so REST sends four fields. */
 import { z } from 'zod';
 import { NEAREST_MILES_MAX, TEXT } from '../../rules/market-limits.js';
 import type { ContractorFilter } from '../../store/people/contractor-lists.js';
@@ -13,10 +10,7 @@ import { invalidField } from '../../../platform/call/validation.js';
 const zipCode = optionalText(TEXT.line);
 const cityOrState = optionalText(TEXT.line);
 
-/**
- * The `near` inputs of a list, as an object and as flat fields. `listed` names the items in the list, for the
- * descriptions.
- */
+/** `listed` names the items in the list, for the descriptions. */
 export function nearInputs(listed: string, milesMax: number) {
   const miles = z.number().min(1).max(milesMax);
   const nearest = milesMax > NEAREST_MILES_MAX ? `, or 1 to ${NEAREST_MILES_MAX} when sorted nearest first` : '';
@@ -28,7 +22,6 @@ export function nearInputs(listed: string, milesMax: number) {
       state: cityOrState.describe('The city’s state, such as `TX`.'),
       withinMiles: miles.describe(howFar),
     }),
-    /** The same inputs as flat fields. */
     fields: {
       nearZip: zipCode.describe(`Only ${listed} near this US ZIP code. Requires \`within_miles\`.`),
       nearCity: cityOrState.describe(`Only ${listed} near this US city. Requires \`near_state\` and \`within_miles\`.`),
@@ -51,7 +44,6 @@ export interface NearInput extends Flat {
   readonly near?: Near | null | undefined;
 }
 
-/** The names of the place's fields in GraphQL and in REST. */
 const IN_OBJECT = { zipCode: 'near.zipCode', city: 'near.city', state: 'near.state', withinMiles: 'near.withinMiles' };
 const IN_QUERY = { zipCode: 'nearZip', city: 'nearCity', state: 'nearState', withinMiles: 'withinMiles' };
 
@@ -62,21 +54,17 @@ function flatPlace({ nearZip, nearCity, nearState, withinMiles }: Flat): Near | 
     : undefined;
 }
 
-/**
- * Returns the fields of a place that contradict each other or are missing, whether it was sent as an object or as flat
- * fields.
- */
+/** Returns the place's fields that contradict each other or are missing. */
 export function contradictionsInPlace(near: Near | null | undefined, flat: Flat): Record<string, string> {
   const fromQuery = flatPlace(flat);
   return { ...(near && problemsOf(near, IN_OBJECT)), ...(fromQuery && problemsOf(fromQuery, IN_QUERY)) };
 }
 
-/** Throws if the list can't be sorted by distance because it has no place or its radius exceeds `NEAREST_MILES_MAX`. */
 export function assertCanBeNearest({ near }: NearInput, around: Pick<Around, 'miles'> | null | undefined): void {
   if (!around) throw invalidField('orderBy', 'requires a place and a distance in miles');
   if (around.miles <= NEAREST_MILES_MAX) return;
   const { withinMiles } = near ? IN_OBJECT : IN_QUERY;
-  throw invalidField(withinMiles, `must be at most ${NEAREST_MILES_MAX} if the nearest come first`);
+  throw invalidField(withinMiles, `must be at most ${NEAREST_MILES_MAX} when you sort by distance`);
 }
 
 function problemsOf({ zipCode: zip, city, state, withinMiles }: Near, names: typeof IN_OBJECT): Record<string, string> {
@@ -91,14 +79,13 @@ function problemsOf({ zipCode: zip, city, state, withinMiles }: Near, names: typ
   return problems;
 }
 
-/** The center and radius of the area to search. */
 interface Around {
   readonly latitude: number;
   readonly longitude: number;
   readonly miles: number;
 }
 
-/** Returns the area around the requested place, or null if no place was requested. Refuses an unknown place. */
+/** Null if no place was requested. Refuses an unknown place. */
 export async function placeAround({ near, ...flat }: NearInput): Promise<Around | null> {
   const place = near ?? flatPlace(flat);
   if (!place) return null;
@@ -108,10 +95,7 @@ export async function placeAround({ near, ...flat }: NearInput): Promise<Around 
 
 const MILES_PER_DEGREE = 69;
 
-/**
- * Returns the bounding box for the index, within which the query then computes distances. Null if no place was
- * requested.
- */
+/** An index finds the rows in this box, and the query then computes their distances. */
 export async function boxAround(input: NearInput): Promise<JobFilter['near']> {
   const around = await placeAround(input);
   if (!around) return null;
@@ -121,7 +105,6 @@ export async function boxAround(input: NearInput): Promise<JobFilter['near']> {
   return { ...around, box: `(${longitude + wide},${latitude + high}),(${longitude - wide},${latitude - high})` };
 }
 
-/** Returns the service areas whose center is within the radius. */
 export async function areasAround({ latitude, longitude, miles }: Around): Promise<ContractorFilter['near']> {
   const names: string[] = [];
   const tenths: number[] = [];
@@ -141,6 +124,6 @@ async function centreOf({ zipCode: zip, city, state }: Near, names: typeof IN_OB
   const place = zip == null ? await cityPlace(city ?? '', state ?? '') : await postalPlace(zip);
   if (place) return place;
   throw zip == null
-    ? invalidField(names.city, 'isn’t a city that we know in that state')
-    : invalidField(names.zipCode, 'isn’t a ZIP code that we know');
+    ? invalidField(names.city, 'isn’t a city we recognize in that state')
+    : invalidField(names.zipCode, 'isn’t a ZIP code we recognize');
 }

@@ -1,6 +1,6 @@
 /**
- * The coordinates of ZIP codes, cities, and addresses, from an offline data set of US ZIP codes. The data set is large,
- * so a server loads it at startup, and a command loads it on first use.
+ * The coordinates of ZIP codes and cities, from a large offline data set. A server loads it at startup, and a command
+ * loads it on first use.
  */
 import type { ZipCode } from 'zipcodes';
 import type { JobFields } from '../../rules/jobs/editing.js';
@@ -18,25 +18,20 @@ async function places() {
 
 type SentAddress = { readonly [Field in keyof Address]?: Address[Field] | undefined };
 
-/**
- * Loads the data set, which takes about 0.7 s of CPU time. If a request loaded it, every other request would have to
- * wait.
- */
+/** Loading takes about 0.7 s of CPU time. If a request loaded the data, every other request would have to wait. */
 export async function loadPlaces(): Promise<void> {
   await places();
 }
 
-/** Loads the data set if these fields need it. Call it outside any transaction, because loading takes a while. */
+/** Call this outside any transaction, because loading takes a while. */
 export async function loadPlacesFor({ zipCode, city, state }: SentAddress): Promise<void> {
   if (zipCode ?? city ?? state) await places();
 }
 
-/**
- * The maximum distance between a ZIP code and its city. In large cities, ZIP codes are up to 30 miles from the center.
- */
+/** In large cities, ZIP codes are up to 30 miles from the center. */
 const MILES_APART_MAX = 50;
 
-/** Finds the places of an address's ZIP code and of its city. The two contradict each other if they are far apart. */
+/** The ZIP code and the city contradict each other if they are far apart. */
 export async function placesOf({ zipCode, city, state }: Address) {
   const byZip = zipCode ? await postalPlace(zipCode) : undefined;
   const codes = city && state ? await codesOfCity(city, state) : [];
@@ -46,8 +41,8 @@ export async function placesOf({ zipCode, city, state }: Address) {
 }
 
 /**
- * Finds an address's coordinates from its ZIP code. Uses the city if there is no ZIP code or the two contradict each
- * other. If the data set doesn't have the place, the coordinates are null.
+ * Uses the city if there is no ZIP code or the two contradict each other. The coordinates are null if the place is
+ * unknown.
  */
 export async function locate(address: Address): Promise<Places> {
   const { byZip, byCity, milesApart } = await placesOf(address);
@@ -59,13 +54,13 @@ export async function locate(address: Address): Promise<Places> {
   };
 }
 
-/** Finds the place of a ZIP code. The code has five digits, with or without the four-digit extension. */
+/** The ZIP code may have the four-digit extension. */
 export async function postalPlace(zipCode: string): Promise<ZipCode | undefined> {
   const digits = /^(\d{5})(-?\d{4})?$/.exec(zipCode.trim())?.[1];
   return digits === undefined ? undefined : real((await places()).lookup(digits));
 }
 
-/** Finds a city's center, which is the mean of its ZIP codes' coordinates. */
+/** A city's center is the mean of its ZIP codes' coordinates. */
 export async function cityPlace(city: string, state: string): Promise<Point | undefined> {
   const codes = await codesOfCity(city, state);
   return codes.length > 0 ? middleOf(codes) : undefined;
@@ -78,10 +73,7 @@ async function codesOfCity(city: string, state: string): Promise<readonly ZipCod
 
 const citiesByState = new Map<string, Map<string, ZipCode[]>>();
 
-/**
- * The ZIP codes of each city in a state. `state` is uppercase, so it can't match a built-in property of JavaScript
- * objects.
- */
+/** `state` is uppercase, so it can't match a built-in property of JavaScript objects. */
 async function citiesOf(state: string): Promise<Map<string, ZipCode[]>> {
   const known = citiesByState.get(state);
   if (known) return known;
@@ -93,7 +85,7 @@ async function citiesOf(state: string): Promise<Map<string, ZipCode[]>> {
   return cities;
 }
 
-/** A service area whose place is known: a ZIP code, or a town with its state, in lowercase. */
+/** A service area whose place is known: a ZIP code, or a city and state, in lowercase. */
 interface KnownArea {
   readonly name: string;
   readonly latitude: number;
@@ -102,7 +94,7 @@ interface KnownArea {
 
 let areas: readonly KnownArea[] | undefined;
 
-/** Returns all known service areas, in the data set's order. Creating them on first use takes a quarter of a second. */
+/** Creating the areas on first use takes a quarter of a second. The areas keep the data set's order. */
 export async function knownAreas(): Promise<readonly KnownArea[]> {
   const { codes } = await places();
   return (areas ??= areasOf(Object.values(codes)));
@@ -132,10 +124,7 @@ function spellingsOf(town: string): string[] {
   return [town, ...(town.startsWith('saint ') ? ['st. ', 'st '].map((saint) => town.replace('saint ', saint)) : [])];
 }
 
-/**
- * Returns the place only if its coordinates are real. The data set has 0, 0 for military ZIP codes and for those of
- * single companies.
- */
+/** The data set has 0, 0 for military ZIP codes and for those of single companies. */
 function real(place: ZipCode | undefined): ZipCode | undefined {
   return place && Number.isFinite(place.latitude) && place.latitude !== 0 && place.longitude !== 0 ? place : undefined;
 }
@@ -149,7 +138,7 @@ function middleOf(places: readonly ZipCode[]) {
 
 type Point = Pick<ZipCode, 'latitude' | 'longitude'>;
 
-/** Computes a distance in miles with the same formula as `milesAway` in `market/store/jobs/distance.ts`. */
+/** The same formula as `milesAway` in `market/store/jobs/distance.ts`. */
 export function milesBetween(one: Point, other: Point): number {
   const radians = (degrees: number) => (degrees * Math.PI) / 180;
   const half = (from: number, to: number) => Math.sin(radians(to - from) / 2) ** 2;

@@ -1,6 +1,4 @@
-/**
- * API keys for programs, which can't log in again every 15 minutes. Only a session can create, list, and revoke keys.
- */
+/** API keys for programs, which can't log in again every 15 minutes. Only a session can manage keys. */
 import { z } from 'zod';
 import { API_KEY_ACCESSES } from '../../rules/entities/api-key.js';
 import { refuse } from '../../rules/errors.js';

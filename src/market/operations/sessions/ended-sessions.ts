@@ -1,6 +1,6 @@
 /**
- * Ends sessions. This instance rejects an ended session before it responds to the call. Other instances reject it as
- * soon as the commit notifies them. Later operations in the same request are also rejected.
+ * Ends sessions. This instance rejects an ended session before it responds to the call, even in later operations of the
+ * same request. Other instances reject it as soon as the commit notifies them.
  */
 import type { SessionId, UserId } from '../../rules/ids.js';
 import {

@@ -1,6 +1,6 @@
 /**
- * Records when each API key was last used, to the minute. The uses are collected in memory and written together a
- * little later. This way, a call with an API key needs no more statements than a call with a session.
+ * Records when each API key was last used, to the minute. Uses are collected in memory and written together, so a call
+ * with an API key needs no more statements than a call with a session.
  */
 import { LRUCache } from 'lru-cache';
 import type { ApiKeyId } from '../../rules/ids.js';
@@ -10,7 +10,6 @@ import { API_KEY_USES } from '../../rules/market-limits.js';
 
 export interface KeyUses {
   note(id: ApiKeyId): void;
-  /** Writes the uses that were recorded since the last flush. */
   flush(): Promise<void>;
 }
 

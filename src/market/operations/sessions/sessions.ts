@@ -48,13 +48,12 @@ export const logIn = operation({
     const consume = await caller.consume('logInPerAccountAndAddress', whoFromWhere);
     const session = await countingFailure(caller, email, async () => {
       const account = await findCredentials(db, email);
-      // Logs the account's ID. If a user reports attempts on their account, an operator can find them by the user's
-      // email.
+      // If a user reports login attempts on their account, an operator can find the attempts in the log by the
+      // account's ID.
       caller.request.record.account = account?.user.id;
-      // If no account has the email, the comparison takes just as long. Otherwise, the response time would reveal which
-      // emails have accounts.
+      // If no account has the email, the comparison takes just as long, so the time doesn't reveal which emails exist.
       const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {
-        // The queue for hashing was full and refused the comparison, so this call doesn't count as an attempt.
+        // The hashing queue was full and refused the comparison, so this call doesn't count as an attempt.
         await consume.refund();
         throw error;
       });
@@ -78,8 +77,8 @@ export const logIn = operation({
 export const refreshSession = operation({
   name: 'refreshSession',
   description:
-    `Exchanges a refresh token for a new access token and a new refresh token. For ${SESSION.leewaySeconds} seconds ` +
-    'after its first use, a refresh token returns that same new refresh token again.',
+    `Exchanges a refresh token for a new access token and a new refresh token. If you use the old ` +
+    `refresh token again within ${SESSION.leewaySeconds} seconds of its first use, you get the same new refresh token.`,
   allows: 'anyone',
   budget: 'own',
   refusals: ['INVALID_REFRESH_TOKEN'],
@@ -105,10 +104,7 @@ export const refreshSession = operation({
 
 type FoundToken = NonNullable<Awaited<ReturnType<typeof findRefreshToken>>>;
 
-/**
- * Exchanges a refresh token for the next one. If the session has ended, the call is refused before the token is
- * checked.
- */
+/** If the session has ended, the call is refused before the token is checked. */
 async function successorOf(
   call: Pick<Call<null>, 'db' | 'services' | 'caller'>,
   token: string,
@@ -123,7 +119,7 @@ async function successorOf(
     const [successor] = services.refreshTokens.successorsOf(token, readAt);
     const successorToken = await replaceRefreshToken(db, token, readAt, successor);
     if (successorToken) return successorToken;
-    // Meanwhile, a concurrent call has used the token.
+    // A concurrent call has used the token since this call read it.
     const tokenNow = await findRefreshToken(db, token);
     if (!tokenNow) throw refusal('invalid');
     return successorOf(call, token, tokenNow);

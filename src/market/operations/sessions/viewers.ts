@@ -21,8 +21,8 @@ export function createViewers({ activeSessions, keyUses, requireVerifiedEmail }:
       if (credentials.kind !== 'session') return undefined;
       const { userId, sessionId } = credentials.claims;
       const viewer = activeSessions.find(sessionId);
-      // A cached viewer without a confirmed email isn't reused. So a user can publish and bid right after confirming
-      // the email, on any instance.
+      // A viewer whose email isn't confirmed isn't taken from memory, so a user can publish and bid on any instance
+      // right after confirming.
       const isReliable = viewer?.userId === userId && viewer.role !== 'admin' && !viewer.mustVerifyEmail;
       return isReliable ? viewer : undefined;
     },

@@ -39,7 +39,6 @@ function ownerOf(viewer: Viewer, { userId }: { userId?: UserId | null | undefine
   return userId ?? viewer.userId;
 }
 
-/** True if the viewer may see this person's balance and transfers. */
 export function seesTokensOf(viewer: Viewer, userId: UserId): boolean {
   return viewer.role === 'admin' || viewer.userId === userId;
 }
@@ -94,7 +93,7 @@ export const readTransfer = operation({
   input: z.strictObject({ id: idInPath('transfer').describe('The transfer.') }),
   async run({ db, viewer }, { id }): Promise<TokenTransfer> {
     const [transfer] = await selectTransfer(db, { id });
-    if (!transfer) throw refuse('NOT_FOUND', { message: 'Nothing has this ID.' });
+    if (!transfer) throw refuse('NOT_FOUND', { message: 'Transfer not found.' });
     const { userId, ...readable } = transfer;
     if (!seesTokensOf(viewer, userId))
       throw refuse('FORBIDDEN', { message: 'You don’t have access to this transfer.' });
@@ -123,7 +122,7 @@ export const adjustTokens = operation({
       .nullish()
       .describe(
         'A unique reference to another system, such as a payment ID. An adjustment with the same reference is made ' +
-          'only once, however often you send it.',
+          'only once, even if you send it again.',
       ),
   }),
   run: ({ db, viewer }, input): Promise<TokenTransfer> =>
@@ -157,10 +156,7 @@ export const adjustTokens = operation({
 
 type Adjustment = Parameters<(typeof adjustTokens)['run']>[1];
 
-/**
- * Finds the transfer that was already made under this reference. Refuses the call if that transfer was a different
- * adjustment.
- */
+/** Refuses the call if the transfer under this reference was a different adjustment. */
 async function earlierTransfer(
   tx: Db,
   { userId, amount, reason }: Adjustment,
@@ -185,13 +181,13 @@ function referenceReused() {
 
 export const auditTokens = operation({
   name: 'auditTokens',
-  description: 'Adds up all transfers and holds, and compares the sums with the stored figures.',
+  description: 'Adds up all transfers and holds, and compares the sums with the stored balances.',
   allows: ['admin'],
   budget: 'read',
   input: emptyInput,
   run: ({ db }) =>
     db.inTransaction(async (tx) => {
-      // Reads the mismatches first and then the counts, in separate statements. An account opened in between is counted
+      // These are two statements, and the mismatches come first. An account that is opened between the two is counted
       // but not checked.
       const mismatches = await selectMismatches(tx, {});
       const [counts] = await countLedger(tx, {});

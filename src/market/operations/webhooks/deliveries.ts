@@ -1,6 +1,4 @@
-/**
- * The deliveries to a webhook endpoint. Lists them with their attempts, sends a delivery again, and sends a test event.
- */
+/** Lists the deliveries to a webhook endpoint, sends a delivery again, and sends a test event. */
 import { z } from 'zod';
 import { WEBHOOK_DELIVERY } from '../../rules/entities/webhook.js';
 import { refuse } from '../../rules/errors.js';
@@ -22,7 +20,6 @@ import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { ownEndpoint, readableEndpoint, requireOwner } from './endpoints.js';
 
-/** The contents of a cursor in the list of deliveries. */
 export const DELIVERIES_NEWEST_FIRST = ['time', 'text'] as const;
 
 export const deliveryStatus = WEBHOOK_DELIVERY.schema.shape.status
@@ -47,7 +44,6 @@ export const listWebhookDeliveries = operation({
   },
 });
 
-/** Finds a delivery for its endpoint's owner or for an admin. */
 export async function findDelivery(db: Db, viewer: Viewer, id: WebhookDeliveryId): Promise<WebhookDelivery> {
   const [endpoint] = await selectEndpointOfDelivery(db, { id });
   if (!endpoint) throw noSuchDelivery();
@@ -74,8 +70,8 @@ export const sendTestEvent = operation({
 export const redeliver = operation({
   name: 'redeliver',
   description:
-    'Sends an event to a webhook endpoint again, with the same `webhook-id`, even if it was delivered or failed ' +
-    'permanently.',
+    'Sends an event to a webhook endpoint again, with the same `webhook-id`. You can redeliver any event, even one ' +
+    'that was delivered or failed permanently.',
   allows: 'signed in',
   budget: 'write',
   input: z.strictObject({ id: idInPath('webhookDelivery').describe('The delivery.') }),

@@ -1,7 +1,4 @@
-/**
- * Creates, reads, changes, and deletes webhook endpoints, and rotates their secrets. An API key can't manage endpoints,
- * because an endpoint would outlive the key.
- */
+/** Manages webhook endpoints. An API key can't manage them, because an endpoint would outlive the key. */
 import { z } from 'zod';
 import { WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
 import { settledFields } from '../../../platform/fields/entity.js';
@@ -106,7 +103,7 @@ export const readWebhookEndpoint = operation({
   run: ({ db, viewer }, input) => readableEndpoint(db, viewer, input.id),
 });
 
-/** Returns the endpoint to its owner and to admins. Refuses everyone else. */
+/** Refuses everyone but the owner and admins. */
 export async function readableEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
   const [row] = await selectWebhookEndpoint(db, { id: endpoint });
   if (!row) throw noSuchEndpoint();
@@ -114,7 +111,7 @@ export async function readableEndpoint(db: Db, viewer: Viewer, endpoint: Webhook
   return row.endpoint;
 }
 
-/** Returns the endpoint to its owner. Refuses everyone else. */
+/** Refuses everyone but the owner. */
 export async function ownEndpoint(db: Db, viewer: Viewer, endpoint: WebhookEndpointId): Promise<WebhookEndpoint> {
   const [row] = await selectWebhookEndpoint(db, { id: endpoint });
   if (!row) throw noSuchEndpoint();
@@ -194,8 +191,8 @@ const OLD_SECRET_MS = WEBHOOKS.oldSecretHours * 60 * 60 * 1000;
 export const rotateWebhookSecret = operation({
   name: 'rotateWebhookSecret',
   description:
-    'Replaces a webhook endpoint’s secret. The new secret is shown only once. For 24 hours, the old secret also ' +
-    'signs events, so you can switch without rejecting any.',
+    'Replaces a webhook endpoint’s secret. The new secret is shown only once. For 24 hours, events are also signed ' +
+    'with the old secret, so you can switch without rejecting any events.',
   allows: 'signed in',
   budget: 'write',
   answersSecret: true,
@@ -214,8 +211,8 @@ export const rotateWebhookSecret = operation({
     return { webhook, secret };
 
     /**
-     * Encrypts an old secret with the current key, so all of an endpoint's secrets use the same key. Drops a secret
-     * that can no longer be decrypted.
+     * Encrypts the secret with the current key, because all of an endpoint's secrets use the same key. Drops a secret
+     * that can't be decrypted.
      */
     function reseal(one: StoredSecret): StoredSecret[] {
       const text = encryptor.open(one.sealed, endpoint);
@@ -224,7 +221,7 @@ export const rotateWebhookSecret = operation({
   },
 });
 
-/** Returns the newest old secrets. An old secret keeps signing for at most a day. */
+/** An old secret keeps signing for at most a day. */
 function expiringSecrets(secrets: readonly StoredSecret[], now: number): StoredSecret[] {
   return secrets
     .map(({ sealed, endsAt }) => ({ sealed, endsAt: endsAt ?? now + OLD_SECRET_MS }))

@@ -15,8 +15,11 @@ export const ADMIN_ACTION = entity(
       description: 'The name of the GraphQL operation.',
       example: 'unverifyContractor',
     },
-    adminId: { type: idOf('user'), description: 'The admin who did it.' },
-    userId: { type: idOf('user'), description: 'The user that the action concerns. For a job, its owner.' },
+    adminId: { type: idOf('user'), description: 'The admin who performed the action.' },
+    userId: {
+      type: idOf('user'),
+      description: 'The user that the action concerns. For an action on a job, this is the job’s owner.',
+    },
     jobId: {
       type: idOf('job').nullable(),
       description: 'The job that the admin decided on. Null for other actions.',
@@ -42,6 +45,6 @@ export const ADMIN_ACTION = entity(
       description: 'The decision in a dispute or an appeal. Null for other actions, or if the decision was erased.',
       example: null,
     },
-    createdAt: { type: timestamp, description: 'When the admin did it.' },
+    createdAt: { type: timestamp, description: 'When the action was performed.' },
   },
 );

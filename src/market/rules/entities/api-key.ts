@@ -11,7 +11,7 @@ export type ApiKeyAccess = (typeof API_KEY_ACCESSES)[number];
 
 export const API_KEY = entity(
   'ApiKey',
-  'A key for a program, which acts as the key’s owner. Its secret is shown only when the key is created.',
+  'A key for a program. The program acts as the key’s owner. The secret is shown only when the key is created.',
   {
     id: identifier('apiKey'),
     name: {

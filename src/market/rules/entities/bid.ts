@@ -1,4 +1,4 @@
-/** Bids, and the tokens that some of them stake. */
+/** Bids, and the holds on the tokens that some bids stake. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { BID_DURATION_DAYS_MAX, TEXT } from '../market-limits.js';
@@ -62,7 +62,7 @@ export const BID = entity(
       description: 'True if the contractor staked tokens so that the homeowner sees this bid first.',
       inputDescription:
         `If true, stakes ${GUARANTEED_VIEW_STAKE} tokens to put the bid first in the homeowner’s list. The tokens ` +
-        'are released when the bid or the job ends.',
+        'are released when the bid is rejected or withdrawn, or the job ends.',
       example: true,
       written: true,
     },

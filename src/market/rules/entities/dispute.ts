@@ -102,8 +102,7 @@ export const DISPUTE = entity(
     openedAt: { type: timestamp, description: 'When the dispute was opened.' },
     proposal: {
       type: PROPOSAL.schema.nullable(),
-      description:
-        'The current proposal, which the other party can still accept. Null if nobody has proposed a resolution.',
+      description: 'The current proposal, which the other party can still accept. Null if there isn’t one.',
     },
     escalation: {
       type: ESCALATION.schema.nullable(),

@@ -17,7 +17,7 @@ import {
 import { idOf, identifier } from '../id-fields.js';
 import { ROLES } from '../viewer.js';
 
-/** The highest number of text fields in an event. Only a decision has three. */
+/** The largest number of long texts in an event. Only the event of a decision has three. */
 const TEXTS_MAX = 3;
 
 const NAME_CHARACTERS_MAX = 2 * TEXT.name + 1;
@@ -71,7 +71,6 @@ const DETAILS = {
 export const EVENT_DETAILS = Object.keys(DETAILS) as (keyof typeof DETAILS)[];
 export type EventDetails = { -readonly [Name in keyof typeof DETAILS]: z.output<(typeof DETAILS)[Name]['type']> };
 
-/** The fields of an event in the database. */
 const STORED_FIELDS = {
   id: identifier('event'),
   jobId: { type: idOf('job'), description: 'The job.' },
@@ -91,11 +90,11 @@ const STORED_FIELDS = {
   type: { type: enumOf(EVENT_TYPES, 'JobEventType'), description: 'The type of event.', example: 'job.published' },
   actorId: {
     type: idOf('user').nullable(),
-    description: 'The ID of the user who caused the event. Null if the service did.',
+    description: 'The ID of the user who caused the event. Null if the service caused it.',
   },
   actor: {
     type: EVENT_ACTOR.schema.nullable(),
-    description: 'The user who caused the event. Null if the service did.',
+    description: 'The user who caused the event. Null if the service caused it.',
   },
   fromStatus: {
     type: enumOf(JOB_STATES, 'JobStatus').nullable(),

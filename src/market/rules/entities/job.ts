@@ -17,26 +17,23 @@ import {
 } from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 
-/**
- * A job's distance in a list. The distance isn't one of the job's fields, because it depends on the place in the list's
- * filter.
- */
+/** The distance isn't one of the job's fields, because it depends on the place in the list's filter. */
 export const JOB_DISTANCE = {
   type: z.number().min(0).nullable(),
   description:
-    'The distance in miles, to one decimal place, from the place in the filter to the center of the job’s city. ' +
-    'Null if the filter has no place.',
+    'The distance in miles from the place in the filter to the center of the job’s city, rounded to a tenth. Null ' +
+    'if you don’t filter by place.',
   example: 4.2,
 };
 
 export const WARNING_CODES = ['UNKNOWN_CATEGORY', 'UNKNOWN_PLACE', 'PLACE_MISMATCH', 'DATE_IN_PAST'] as const;
 
-/** The maximum length of a warning, which is enough for a sentence that quotes two of the job's values. */
+/** This is long enough for a sentence that quotes two of the job's values. */
 const WARNING_CHARACTERS_MAX = 3 * TEXT.line;
 
 export const JOB_WARNING = entity(
   'JobWarning',
-  'Something in a job that may keep contractors from finding it. A warning never blocks a call.',
+  'A problem that may keep contractors from finding a job. A warning never blocks a call.',
   {
     code: { type: enumOf(WARNING_CODES, 'JobWarningCode'), description: 'The problem.', example: 'UNKNOWN_CATEGORY' },
     field: { type: z.string(), description: 'The name of the field to check.', example: 'category' },
@@ -48,10 +45,10 @@ export const JOB_WARNING = entity(
   },
 );
 
-/** A job's warnings, which are computed when the job is read. REST omits warnings from lists. */
+/** Warnings are computed when the job is read. REST omits them from lists. */
 export const JOB_WARNINGS = {
   type: z.array(JOB_WARNING.schema),
-  description: 'What may keep contractors from finding the job. Empty once the job is awarded or has ended.',
+  description: 'Problems that may keep contractors from finding the job. Empty once the job is awarded or has ended.',
   example: [],
   readBy: OWNER_AND_ADMINS,
 } as const;
@@ -164,13 +161,13 @@ export const JOB = entity('Job', 'Work that a homeowner wants done.', {
   },
   review: {
     type: nullableText(TEXT.note),
-    description: 'The homeowner’s review of the work, for others to read. Null if they didn’t write one.',
+    description: 'The homeowner’s review of the work. Other users can read it. Null if the homeowner didn’t write one.',
     example: null,
   },
   version: {
     type: integer(1),
     description:
-      'The job’s version, which rises with every change. To change only the version you’ve read, pass it as ' +
+      'The job’s version, which increases with every change. To change only the version you’ve read, pass it as ' +
       '`expectedVersion`. In REST, it’s the `ETag`: send it as `If-Match`.',
     example: 3,
   },

@@ -1,4 +1,4 @@
-/** People: the account, with which they log in, and the profile for their role. */
+/** People: the account that a person logs in with, and the profile for the person's role. */
 import { z } from 'zod';
 import { EMAIL_UNDO_STATES } from '../people/email-undo.js';
 import { entity } from '../../../platform/fields/entity.js';
@@ -64,8 +64,9 @@ export const USER = entity('User', 'A person with an account.', {
   emailUndoAddress: {
     type: email.nullable(),
     description:
-      'The other address in that undo: the former address, which claims the account, while the undo is pending. ' +
-      'After that, the address that didn’t get the account.',
+      'The address that competes with `email` in the last request to undo an email change. While the request is ' +
+      'pending, it’s the former address, which claims the account. Later, it’s the address that didn’t get the ' +
+      'account.',
     example: null,
     readBy: ADMINS,
   },
@@ -123,7 +124,7 @@ export const HOMEOWNER = entity('Homeowner', 'A homeowner’s profile.', {
   updatedAt: { type: timestamp, description: 'When the profile last changed.' },
 });
 
-/** The orders of the contractor directory. Contractors with equal values are sorted newest first. */
+/** Contractors with equal values are sorted newest first. */
 export const CONTRACTOR_ORDERS = ['newest', 'best_rated', 'most_completed', 'nearest'] as const;
 export type ContractorOrder = (typeof CONTRACTOR_ORDERS)[number];
 
@@ -214,8 +215,8 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
   suspended: {
     type: z.boolean().nullable(),
     description:
-      'A suspended contractor is listed only for admins, and their bids can’t be awarded. True while the contractor ' +
-      'is suspended.',
+      'True while the contractor is suspended. Only admins see a suspended contractor in lists, and the ' +
+      'contractor’s bids can’t be awarded.',
     example: false,
     readBy: CREDENTIALS,
   },
@@ -223,13 +224,11 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
   updatedAt: { type: timestamp, description: 'When the profile last changed.' },
 });
 
-/**
- * A contractor's distance in a list. The distance depends on the search, so it isn't one of the contractor's fields.
- */
+/** The distance isn't one of the contractor's fields, because it depends on the search. */
 export const CONTRACTOR_DISTANCE = {
   type: z.number().min(0).nullable(),
   description:
-    'The distance in miles, to one decimal place, from the place in the filter to the contractor’s nearest service ' +
-    'area. Null if the filter has no place.',
+    'The distance in miles from the place in the filter to the contractor’s nearest service area, rounded to a ' +
+    'tenth. Null if you don’t filter by place.',
   example: 4.2,
 } as const;

@@ -26,7 +26,7 @@ export const AVAILABLE_ACTION = entity('AvailableAction', 'An operation on a job
   },
   message: {
     type: z.string().nullable(),
-    description: 'Why you can’t call the operation, as a sentence for people. Null if it’s allowed.',
+    description: 'A message that says why you can’t call the operation. Null if the operation is allowed.',
     example: 'To publish the job, fill in the missing fields first.',
   },
   missingFields: {
@@ -36,7 +36,7 @@ export const AVAILABLE_ACTION = entity('AvailableAction', 'An operation on a job
   },
   tokenCost: {
     type: integer().nullable(),
-    description: 'The tokens that the call would charge. Null if that depends on the input.',
+    description: 'The tokens that the call would charge. Null if the cost depends on the input.',
     example: 5,
   },
 });
@@ -68,31 +68,39 @@ export const JOB_COUNT = entity('JobCount', 'The number of jobs in one status, a
   },
 });
 
-export const LIFECYCLE_ACTION = entity('LifecycleAction', 'An operation on a job, as a row of the lifecycle.', {
+export const LIFECYCLE_ACTION = entity('LifecycleAction', 'An operation in the lifecycle of a job.', {
   action: { type: jobAction, description: 'The action.', example: 'AWARD' },
   operation: { type: z.string(), description: 'The name of the mutation.', example: 'awardJob' },
-  from: { type: z.array(jobStatus), description: 'The statuses that allow it.', example: ['open'] },
+  from: { type: z.array(jobStatus), description: 'The statuses that allow the operation.', example: ['open'] },
   to: {
     type: jobStatus.nullable(),
-    description: 'The status that it leads to. Null if the status stays the same or the job is deleted.',
+    description: 'The status that the operation leads to. Null if the status stays the same or the job is deleted.',
     example: 'awarded',
   },
-  by: { type: z.string(), description: 'Who can call it.', example: 'the homeowner who posted the job' },
-  event: { type: z.string(), description: 'The type of event that it records.', example: 'job.awarded' },
-  description: { type: z.string(), description: 'What it does.', example: 'The homeowner awards the job to one bid.' },
+  by: { type: z.string(), description: 'Who can call the operation.', example: 'the homeowner who posted the job' },
+  event: { type: z.string(), description: 'The type of event that the operation records.', example: 'job.awarded' },
+  description: {
+    type: z.string(),
+    description: 'What the operation does.',
+    example: 'The homeowner awards the job to one bid.',
+  },
   effects: {
     type: z.array(z.string()),
-    description: 'Its other effects, one sentence each.',
+    description: 'The operation’s other effects, with a sentence for each one.',
     example: ['Active holds are released.'],
   },
 });
 
 export const LIFECYCLE_BID_ACTION = entity('LifecycleBidAction', 'An operation on a bid.', {
   operation: { type: z.string(), description: 'The name of the mutation.', example: 'viewBid' },
-  from: { type: z.array(bidStatus), description: 'The statuses that allow it.', example: ['pending'] },
-  to: { type: bidStatus, description: 'The status that it leads to.', example: 'viewed' },
-  by: { type: z.string(), description: 'Who can call it.', example: 'the homeowner who posted the job' },
-  description: { type: z.string(), description: 'What it does.', example: 'The homeowner marks the bid as viewed.' },
+  from: { type: z.array(bidStatus), description: 'The statuses that allow the operation.', example: ['pending'] },
+  to: { type: bidStatus, description: 'The status that the operation leads to.', example: 'viewed' },
+  by: { type: z.string(), description: 'Who can call the operation.', example: 'the homeowner who posted the job' },
+  description: {
+    type: z.string(),
+    description: 'What the operation does.',
+    example: 'The homeowner marks the bid as viewed.',
+  },
 });
 
 export const LIFECYCLE_BID_CONSEQUENCE = entity(
@@ -123,7 +131,7 @@ export const LIFECYCLE = entity('Lifecycle', 'The lifecycle of jobs and bids, as
   bidActions: { type: z.array(LIFECYCLE_BID_ACTION.schema), description: 'The operations on a bid.' },
   bidConsequences: {
     type: z.array(LIFECYCLE_BID_CONSEQUENCE.schema),
-    description: 'A change to bids that an operation on their job causes.',
+    description: 'The changes to bids that operations on their jobs cause.',
   },
 });
 

@@ -13,7 +13,7 @@ export const REVIEW = entity('Review', 'A homeowner’s rating and review of a c
   },
   review: {
     type: nullableText(TEXT.note),
-    description: 'The review, for others to read. Null if the homeowner gave only a rating.',
+    description: 'The text of the review. Other users can read it. Null if the homeowner gave only a rating.',
     example: 'Quick and clean.',
   },
   category: { type: nullableText(TEXT.kind), description: 'The trade of the job.', example: 'plumbing' },

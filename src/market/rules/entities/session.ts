@@ -41,7 +41,7 @@ export const SESSION = entity('Session', 'A session: its tokens and, after a sig
   },
   tokensAwarded: {
     type: integer().nullish(),
-    description: 'The tokens credited for the signup and its referral. Null except after a signup.',
+    description: 'The tokens credited for the signup and the referral. Null except after a signup.',
     example: 10,
   },
   confirmationSent: {

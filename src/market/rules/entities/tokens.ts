@@ -64,7 +64,7 @@ export const TOKEN_TRANSFER = entity(
     },
     note: {
       type: nullableText(TEXT.note),
-      description: 'The admin’s reason. Null for other transfers.',
+      description: 'The admin’s reason for an adjustment. Null for other transfers.',
       example: null,
     },
     externalReference: {
@@ -78,7 +78,7 @@ export const TOKEN_TRANSFER = entity(
 
 export const TOKEN_MISMATCH = entity(
   'TokenMismatch',
-  'An account whose stored figures don’t match the sums of its transfers and active holds.',
+  'An account whose stored balances don’t match the sums of its transfers and active holds.',
   {
     userId: { type: idOf('user'), description: 'The user whose account has the mismatch.' },
     kept: { type: integer(), description: 'The stored balance.', example: 25 },
@@ -89,7 +89,7 @@ export const TOKEN_MISMATCH = entity(
 );
 
 export const TOKEN_AUDIT = entity('TokenAudit', 'The result of an audit of all tokens.', {
-  ok: { type: z.boolean(), description: 'True if every stored figure matches.', example: true },
+  ok: { type: z.boolean(), description: 'True if every stored balance matches.', example: true },
   accounts: { type: integer(), description: 'The number of accounts checked.', example: 3 },
   transfers: { type: integer(), description: 'The number of transfers added up.', example: 7 },
   mismatches: { type: z.array(TOKEN_MISMATCH.schema), description: 'The accounts that don’t match.', example: [] },

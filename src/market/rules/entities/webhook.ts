@@ -27,7 +27,7 @@ export const WEBHOOK_ENDPOINT = entity(
     },
     status: {
       type: enumOf(WEBHOOK_STATES, 'WebhookStatus'),
-      description: 'The endpoint’s status. While it’s paused, events wait. They’re sent once it’s resumed.',
+      description: 'The endpoint’s status. While the endpoint is paused, events wait. They’re sent once it’s resumed.',
       example: 'active',
       written: true,
     },
@@ -38,14 +38,13 @@ export const WEBHOOK_ENDPOINT = entity(
     },
     failingSince: {
       type: timestamp.nullable(),
-      description: 'The time since which every attempt has failed. Null if the last one succeeded.',
+      description: 'When the current run of failed attempts began. Null if the last attempt succeeded.',
       example: null,
     },
     oldSecretEndsAt: {
       type: timestamp.nullable(),
       description:
-        'When the replaced secret stops signing events along with the current one. Null if no replaced secret ' +
-        'is in use.',
+        'When the old secret expires. Until then, events are also signed with the old secret. Null if none is in use.',
       example: null,
     },
     createdAt: { type: timestamp, description: 'When the endpoint was created.' },
@@ -61,7 +60,7 @@ export const NEW_WEBHOOK = entity('NewWebhook', 'A webhook endpoint and its new 
   secret: {
     type: z.string().meta({ pattern: '^whsec_[0-9A-Za-z+/]{43}=$' }),
     description:
-      'The secret that signs events: `whsec_` and 32 bytes in base64, as in Standard Webhooks. It’s shown only once.',
+      'The secret for signing events: `whsec_` and 32 bytes in base64, as in Standard Webhooks. It’s shown only once.',
     example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfKc2E6Q2Q=',
   },
 });

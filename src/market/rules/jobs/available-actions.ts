@@ -1,5 +1,6 @@
 /**
- * What a viewer may currently do with a job. If an action isn't allowed, it gives the refusal that a call would get.
+ * The actions that a viewer can currently perform on a job. A forbidden action has the error code and message that a
+ * call would get.
  */
 import { BID_ACTION_LIST, type BidAction } from '../bids.js';
 import { REFUSALS, type ErrorCode } from '../errors.js';
@@ -14,23 +15,19 @@ export interface AvailableAction {
   readonly action: JobActionName;
   readonly allowed: boolean;
   readonly reason: ErrorCode | null;
-  /** Why the action isn't allowed, as a sentence for people. */
   readonly message: string | null;
   /**
-   * The fields that must be filled in before the job can be published. Empty unless nothing else but the price prevents
-   * that.
+   * The required fields that are still missing. Empty unless only missing fields or a lack of tokens prevent
+   * publication.
    */
   readonly missingFields: readonly RequiredToPublish[];
-  /**
-   * The number of tokens that the call would cost this viewer. Null if the call is free or its cost depends on the
-   * input.
-   */
+  /** Null if the call is free or its cost depends on the input. */
   readonly tokenCost: number | null;
 }
 
 type ActionJob = JobParties & ToPublish & JobCounters;
 
-/** Returns one entry for each operation on a job, in table order. */
+/** The actions are in the order of the lifecycle table. */
 export function availableActions(viewer: Viewer, job: ActionJob, facts: Partial<JobFacts>): AvailableAction[] {
   return JOB_ACTION_KEYS.map((key) => {
     const denial = jobDenial(key, { ...facts, viewer, job });
@@ -38,7 +35,7 @@ export function availableActions(viewer: Viewer, job: ActionJob, facts: Partial<
   });
 }
 
-/** Returns the operations on the job that are allowed. A refused caller can choose from them. */
+/** The operations that a refused caller can use instead. */
 export function allowedOperations(viewer: Viewer, job: ActionJob, facts: Partial<JobFacts>): string[] {
   const allowedKeys = JOB_ACTION_KEYS.filter((key) => !jobDenial(key, { ...facts, viewer, job }));
   return allowedKeys.map((key) => JOB_ACTIONS[key].operation);
@@ -53,7 +50,7 @@ export interface AvailableBidAction {
 
 export type BidActionName = BidAction['action'];
 
-/** Returns one entry for each operation on a bid, in table order. */
+/** The actions are in the order of the table of bid transitions. */
 export function availableBidActions(
   viewer: Viewer,
   { bid, job }: Omit<BidPolicyInput, 'viewer'>,
@@ -69,8 +66,8 @@ function answerFor(denial: Denial | undefined) {
 const NO_PRICE: Pick<AvailableAction, 'missingFields' | 'tokenCost'> = { missingFields: [], tokenCost: null };
 
 /**
- * Returns the missing fields and the cost of publishing, but only for viewers who may publish the job once the fields
- * are filled in and paid for. A draft without an urgency has no price yet.
+ * Returns a price only to viewers who can publish the job once its required fields are filled in and they have enough
+ * tokens. A draft without an urgency has no price yet.
  */
 function priceOf(key: JobActionKey, job: ToPublish, denial: Denial | undefined) {
   if (key !== 'publish' || (denial && !BEYOND_THE_TABLE.includes(denial.code))) return NO_PRICE;

@@ -1,6 +1,6 @@
 /**
- * Computes a dispute from its job's events, because disputes have no table. Also compares a party's resolution with the
- * current proposal and decides what it means.
+ * Computes a dispute from its job's events, because disputes have no table. Also decides what happens to the current
+ * proposal when a party submits a resolution.
  */
 import type { Effect } from './effects.js';
 import type { Dispute, Proposal } from '../entities/dispute.js';
@@ -10,24 +10,20 @@ import { isInDispute } from '../states.js';
 
 export type { Dispute };
 
-/**
- * The transitions that start a dispute, and the transitions that are possible only during one. `complete` may also end
- * a dispute.
- */
+/** The transitions that start a dispute or are possible only during one. `complete` may also end a dispute. */
 export const DISPUTE_TRANSITIONS = JOB_ACTION_LIST.filter(isTransition).filter(
   ({ from, effects }) => effects.includes('beginDispute') || from.every(isInDispute),
 );
 
-/** The types of all events that can happen in a dispute. */
 export const DISPUTE_EVENT_TYPES = [
   ...DISPUTE_TRANSITIONS.flatMap(({ event, mayKeepState }) => (mayKeepState ? [event, mayKeepState.event] : [event])),
   JOB_TRANSITIONS.complete.event,
 ];
 
-/** The event that makes a proposal. A proposal stands until the next one, or until the parties can no longer agree. */
+/** A proposal stands until the next one is made, or until the parties can no longer agree. */
 export const PROPOSAL_EVENT = JOB_TRANSITIONS.resolveDispute.mayKeepState.event;
 
-/** The part of an event that a dispute is computed from. `data` contains the operation's own input, in camelCase. */
+/** `data` contains the operation's own input, in camelCase. */
 export interface DisputeEvent {
   readonly id: EventId;
   readonly type: string;
@@ -36,7 +32,7 @@ export interface DisputeEvent {
   readonly occurredAt: Date;
 }
 
-/** Computes a dispute from events, which must be in chronological order. Null if the job was never disputed. */
+/** The events must be in chronological order. Null if the job was never disputed. */
 export function disputeFrom(events: Iterable<DisputeEvent>): Dispute | null {
   let dispute: Dispute | null = null;
   for (const event of events) dispute = applyEvent(dispute, event);
@@ -45,10 +41,7 @@ export function disputeFrom(events: Iterable<DisputeEvent>): Dispute | null {
 
 export type ResolutionMove = 'propose' | 'repeat' | 'counter' | 'agree';
 
-/**
- * Compares a party's resolution with the current proposal. `agree` ends the dispute, and `repeat` changes nothing.
- * `propose` and `counter` make the resolution the current proposal.
- */
+/** `agree` ends the dispute, `repeat` changes nothing, and the others make the resolution the current proposal. */
 export function resolutionMove(
   currentProposal: Pick<Proposal, 'resolution' | 'proposedBy'> | null,
   caller: UserId,
@@ -59,10 +52,7 @@ export function resolutionMove(
   return currentProposal.proposedBy === caller ? 'repeat' : 'agree';
 }
 
-/**
- * True if two resolutions differ at most in white space. Any other difference counts, because even a comma can change
- * an amount.
- */
+/** Whitespace doesn't count. Any other difference does, because even a comma can change an amount. */
 export function sameResolution(a: string, b: string): boolean {
   return collapseWhiteSpace(a) === collapseWhiteSpace(b);
 }
@@ -87,10 +77,7 @@ function effectsOf(type: string): readonly Effect[] {
   return JOB_ACTION_LIST.find(({ event }) => event === type)?.effects ?? [];
 }
 
-/**
- * Removes the proposal once an admin has been asked to decide or has ended the job. After that, the parties can no
- * longer agree.
- */
+/** The parties can no longer agree once an admin has been asked to decide or has ended the job. */
 const NO_PROPOSAL: Pick<Dispute, 'proposal'> = { proposal: null };
 
 function newDispute(event: DisputeEvent): Dispute {
@@ -108,7 +95,7 @@ function newDispute(event: DisputeEvent): Dispute {
   };
 }
 
-/** The parts of the dispute that each type of event changes. Events of other types change nothing. */
+/** What each type of event changes in a dispute. Events of other types change nothing. */
 const PARTS_BY_EVENT: Readonly<Record<string, (event: DisputeEvent, before: Dispute) => Partial<Dispute>>> = {
   [PROPOSAL_EVENT]: (event) => ({ proposal: proposalFrom(event) }),
   [JOB_TRANSITIONS.resolveDispute.event]: (event) => ({

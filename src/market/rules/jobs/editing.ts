@@ -1,7 +1,6 @@
 /**
- * Decides which job fields people can write, which of them a PUT can change in each state, and by how much. While bids
- * may be submitted, a budget can't fall far below its highest value. Once there are bids, the urgency can't be lowered.
- * Once work has started, the completion date can't move far (`EDITS`). A PUT changes everything or nothing.
+ * Decides which job fields people can write, which of them a PUT can change in each state, and by how much (`EDITS`). A
+ * PUT makes all of its changes or none.
  */
 import { daysBetween } from '../../../platform/fields/values.js';
 import { JOB } from '../entities/job.js';
@@ -22,36 +21,28 @@ import { isIn, type JobState } from '../states.js';
 
 export type JobField = WrittenField<typeof JOB>;
 
-/**
- * The fields that a person fills in. Money has at most two decimals, dates are valid calendar dates, and text is
- * trimmed.
- */
+/** Money has at most two decimal places, dates are valid calendar dates, and text is trimmed. */
 export type JobFields = Pick<StoredRow<typeof JOB>, JobField>;
 
-/** The fields that the service sets. A client may send these fields back unchanged. */
 export type JobReadOnlyFields = Pick<StoredRow<typeof JOB>, (typeof READ_ONLY_FIELDS)[number]>;
 
-/** The input of an edit. Omitted fields are unchanged, and null clears a field. */
+/** Omitted fields are unchanged, and null clears a field. */
 export type JobPatch = { [Field in JobField]?: JobFields[Field] | null } & {
   [Field in keyof JobReadOnlyFields]?: unknown;
 };
 
 export const JOB_FIELDS = writtenFields(JOB);
 
-/** The fields that creation requires. No edit can clear them. */
+/** No edit can clear these fields. */
 export const REQUIRED_FIELDS = requiredFields(JOB);
 export type RequiredJobField = RequiredField<typeof JOB>;
 
-/**
- * The fields that clients can't change. A changed value is refused. An unchanged value is accepted, so a client may
- * send back the whole job.
- */
+/** A client may send back the whole job, so an unchanged value is accepted. A changed value is refused. */
 export const READ_ONLY_FIELDS = settledFields(JOB);
 
-/** The states in which a job can be updated. */
 type EditableState = (typeof OTHER_JOB_ACTIONS.update.from)[number];
 
-/** The fields that an edit can change in each state. A draft accepts everything that creation accepts. */
+/** A draft accepts everything that creation accepts. */
 const EDITABLE_IN: { readonly [State in JobState]?: readonly JobField[] } = {
   draft: JOB_FIELDS,
   open: [
@@ -79,17 +70,14 @@ interface EditedJob {
   readonly changeRequestCount: number;
 }
 
-/**
- * The values that limit later edits. The values are stored with the job, so many small edits can't change more than one
- * big edit could.
- */
+/** The values that limit later edits. They're stored, so many small edits can't change more than one big edit could. */
 export interface EditBases {
   /** The highest minimum budget since publication. */
   highestBudgetMin: number | null;
   highestBudgetMax: number | null;
   /** The most tokens ever paid for this job's urgency. */
   mostTokensPaid: number;
-  /** The completion date at check-in. If there was no date then, the first one set afterward. */
+  /** The completion date at check-in. If the job had no date then, this is the first date that was set afterward. */
   completionDateAtCheckIn: string | null;
 }
 
@@ -113,15 +101,14 @@ export function changesPublicFields(changes: Partial<JobFields>): boolean {
 export interface JobEdit {
   /** The fields whose values actually change. */
   changes: Partial<JobFields>;
-  /** The new values that limit later edits. */
   bases: Partial<EditBases>;
   /** The number of tokens to charge for raising the urgency. */
   charge: number;
 }
 
 /**
- * Throws the first refusal that applies, in the order of the lines below. The caller of this function then asks a
- * policy in `policies.ts` whether the user can pay the charge.
+ * Throws the first refusal that applies, in the order of the calls below. A policy in `policies.ts` then decides
+ * whether the user can pay the charge.
  */
 export function checkEdit(job: JobBeforeEdit, patch: JobPatch): JobEdit {
   refuseReadOnly(job, patch);
@@ -134,7 +121,7 @@ export function checkEdit(job: JobBeforeEdit, patch: JobPatch): JobEdit {
   return { changes, bases: basesAfterEdit(job, { ...job, ...changes }, charge), charge };
 }
 
-/** Returns the fields that contradict each other, with the problem of each. Creation checks this too. */
+/** Creating a job runs this check too. */
 export function contradictionsIn(
   job: Pick<JobFields, 'budgetMin' | 'budgetMax' | 'desiredStartDate' | 'desiredCompletionDate'>,
 ) {
@@ -178,7 +165,7 @@ function refuseNotEditable(job: EditedJob, changes: FieldPatch): void {
 
 type Problems = Partial<Record<JobField, string>>;
 
-/** The limits on how far a field can change, in the order of the checks. Each limit has its own refusal. */
+/** The limits are checked in this order. Each limit has its own refusal. */
 const LIMITS = [
   ['BUDGET_DECREASE_TOO_LARGE', budgetProblems],
   ['URGENCY_LOCKED', urgencyProblems],
@@ -207,15 +194,11 @@ function budgetProblems(job: JobBeforeEdit, changes: FieldPatch): Problems {
   return fields;
 }
 
-/** Returns the lowest budget in cents that `EDITS.budgetDecreasePercentMax` allows below this highest value. */
 function lowestCents(highest: number): number {
   return Math.ceil((inCents(highest) * (100 - EDITS.budgetDecreasePercentMax)) / 100);
 }
 
-/**
- * Withdrawn bids and bids from suspended contractors don't count. Removing the urgency doesn't count as lowering it.
- * Removing a required field is always rejected later, with or without bids.
- */
+/** Removing the urgency doesn't count as lowering it. Removing a required field is always rejected later. */
 function urgencyProblems(job: JobBeforeEdit, { urgency }: FieldPatch): Problems {
   if (!isIn('bidding', job.status) || job.bidsLimitingEdits === 0 || !urgency || !job.urgency) return {};
   return compareUrgency(urgency, job.urgency) < 0 ? { urgency: `must not be lower than ${job.urgency}` } : {};
@@ -228,7 +211,7 @@ function completionDateProblems(job: JobBeforeEdit, { desiredCompletionDate: new
   return { desiredCompletionDate: `must be within ${EDITS.completionShiftDaysMax} days of ${base}` };
 }
 
-/** Refuses to clear a field that creation required or, on a published job, a field that publishing required. */
+/** On a published job, the fields that publishing required can't be cleared either. */
 function refuseCleared(state: JobState, changes: FieldPatch): asserts changes is Partial<JobFields> {
   const requiredNames: readonly (keyof JobFields)[] = isIn('unpublished', state)
     ? REQUIRED_FIELDS
@@ -247,7 +230,7 @@ function chargeFor(job: JobBeforeEdit, { urgency }: Partial<JobFields>): number 
   return compareUrgency(urgency, job.urgency) > 0 ? costOfUrgency(urgency, job.mostTokensPaid) : 0;
 }
 
-/** Returns the values that limit later edits. In a state without limits, these values don't change. */
+/** In a state without limits, the values that limit later edits don't change. */
 function basesAfterEdit(before: JobWithBases, after: JobFields, charge: number): Partial<EditBases> {
   if (isIn('bidding', before.status))
     return {
@@ -269,17 +252,12 @@ const HIGHEST = { budgetMin: 'highestBudgetMin', budgetMax: 'highestBudgetMax' }
   keyof EditBases
 >;
 
-/**
- * Returns the highest budget since publication. Null if the budget was never set. The next budget can then have any
- * value, and limits later ones.
- */
+/** Null if the budget was never set. The next budget can then have any value, and it limits later budgets. */
 function highestBudget(job: JobWithBases, budget: Budget): number | null {
   return larger(job[HIGHEST[budget]], job[budget]);
 }
 
-/**
- * Returns the date that limits later changes of the completion date. Null if there was none at check-in or since then.
- */
+/** Null if there was no date at check-in or since then. */
 function completionBase(job: JobWithBases): string | null {
   return job.completionDateAtCheckIn ?? job.desiredCompletionDate;
 }
@@ -289,7 +267,7 @@ function larger(a: number | null, b: number | null): number | null {
   return Math.max(a, b);
 }
 
-/** Converts money to cents before a comparison, because 90% of 0.7 isn't exactly 0.63 in floating-point arithmetic. */
+/** Amounts are compared in cents, because 90% of 0.7 isn't exactly 0.63 in floating-point arithmetic. */
 function inCents(amount: number): number {
   return Math.round(amount * 100);
 }

@@ -1,15 +1,16 @@
 /**
- * The effects of a job operation in addition to its own state change. `lifecycle.ts` names each operation's effects,
- * the documents print their descriptions, and a table maps each effect to its code. This keeps the documented effects
- * and the actual effects the same.
+ * `lifecycle.ts` names each operation's effects, and the documents print the descriptions in this file. A table maps
+ * each effect to its code, so the documented effects and the actual effects are the same.
  */
 import { statesIn } from '../states.js';
 import { eitherOf } from '../words.js';
+import { PUBLISH_COST } from './publishing.js';
 
 const BIDDING = eitherOf(statesIn('bidding'));
+const PUBLISH_COSTS = eitherOf(Object.values(PUBLISH_COST).map(String));
 
 export const EFFECT_DESCRIPTIONS = {
-  chargePublishing: 'The homeowner is charged tokens, depending on the urgency.',
+  chargePublishing: `The homeowner is charged ${PUBLISH_COSTS} tokens, depending on the urgency.`,
   keepBudgets: 'The budgets become the baseline for later decreases.',
   keepCompletionDate: 'The completion date becomes the baseline for later changes.',
   awardBid:
@@ -39,17 +40,16 @@ export const EFFECT_DESCRIPTIONS = {
 
 export type Effect = keyof typeof EFFECT_DESCRIPTIONS;
 
-/** The effects that a state change can have. The other effects are part of the operations that they belong to. */
+/** The excluded effects belong to operations that aren't transitions. Those operations apply the effects themselves. */
 export type TransitionEffect = Exclude<Effect, 'chargeRaisedUrgency' | 'makeBid' | 'stakeHold'>;
 
-/** The effects of a bid operation, in addition to its own state change. */
 export type BidEffect = 'releaseHold';
 
 export function descriptionOf(effect: Effect): string {
   return EFFECT_DESCRIPTIONS[effect];
 }
 
-/** Describes these effects. The text follows the sentence that describes the operation. */
+/** The returned text is appended to the operation's description. */
 export function sentenceOf(effects: readonly Effect[]): string {
   return effects.map((effect) => ` ${descriptionOf(effect)}`).join('');
 }

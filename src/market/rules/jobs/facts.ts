@@ -1,7 +1,4 @@
-/**
- * What the service knows about a job beyond its row. Policies and effects name the facts that they use, and only those
- * facts are read.
- */
+/** What the service knows about a job in addition to its row. Only the facts that a policy or effect names are read. */
 import type { BidId, ContractorId, EventId, UserId } from '../ids.js';
 import type { BidState } from '../states.js';
 import type { DisputeEvent } from './disputes.js';
@@ -12,17 +9,15 @@ export interface JobFacts {
   readonly isOwnerSuspended: boolean;
   /** True if support has to decide who owns the viewer's account. */
   readonly isEmailDisputed: boolean;
-  /** The account that pays for the job and gets the refunds, no matter who makes the call. */
+  /** This account pays for the job and gets the refunds, no matter who makes the call. */
   readonly ownerUserId: UserId;
-  /** The number of tokens that can be spent: by the contractor in a contractor's call, otherwise by the job's owner. */
+  /** The contractor's available tokens in a contractor's call. In any other call, the owner's available tokens. */
   readonly availableTokens: number;
   /** The number of live bids whose contractors aren't suspended. In a call that names a bid, only that bid counts. */
   readonly bidsToAward: number;
-  /** The current proposal in the dispute. Null if there is none. */
   readonly standingProposal: StandingProposal | null;
-  /** Whether the job can still be rated. Null unless the job was approved. */
+  /** Null unless the job was approved. */
   readonly reviewWindow: ReviewWindow | null;
-  /** True if the contractor got credit for the job. */
   readonly isCredited: boolean;
   /** The live bids, oldest first. */
   readonly liveBids: readonly LiveBid[];
@@ -40,10 +35,7 @@ export interface StandingProposal {
   readonly by: UserId;
 }
 
-/**
- * Whether an approved job can be rated: `used` if it already has a rating, `over` if it's too late, and `open` if it
- * can.
- */
+/** `used` if the job already has a rating, `over` if it's too late, and `open` if the job can be rated. */
 export type ReviewWindow = 'used' | 'over' | 'open';
 
 export interface BidToRestore {

@@ -1,4 +1,3 @@
-/** The sort orders for lists of jobs. */
 export const JOB_ORDERS = [
   'newest',
   'oldest',

@@ -1,4 +1,4 @@
-/** What a job needs before contractors can see it, what publishing costs, and when the tokens are refunded. */
+/** What a job needs before contractors can see it, what publishing costs, and when the cost is refunded. */
 import { isIn, type JobState } from '../states.js';
 
 /** The urgencies, from the least urgent to the most urgent. */
@@ -22,7 +22,7 @@ export type ToPublish = { readonly [Field in Exclude<RequiredToPublish, 'urgency
   readonly urgency: Urgency | null;
 };
 
-/** Returns the fields that are missing for publication, in documentation order. Blank text counts as missing. */
+/** The fields are in documentation order. Blank text counts as missing. */
 export function missingToPublish(job: ToPublish): RequiredToPublish[] {
   return REQUIRED_TO_PUBLISH.filter((field) => isBlank(job[field]));
 }
@@ -31,23 +31,20 @@ export function publishCost(urgency: Urgency | null): number {
   return urgency === null ? 0 : PUBLISH_COST[urgency];
 }
 
-/** Compares two urgencies. The result is negative if `a` is less urgent than `b`. */
+/** Negative if `a` is less urgent than `b`. */
 export function compareUrgency(a: Urgency, b: Urgency): number {
   return URGENCIES.indexOf(a) - URGENCIES.indexOf(b);
 }
 
 /**
- * Raising the urgency costs the difference between the new publishing cost and the most that was ever paid for this
- * job. Lowering the urgency refunds nothing, so raising it again doesn't charge the same tokens twice.
+ * Charges only the tokens that exceed the most ever paid for this job. Lowering the urgency refunds nothing, so raising
+ * it again must not charge the same tokens twice.
  */
 export function costOfUrgency(urgency: Urgency, mostTokensPaid: number): number {
   return Math.max(0, publishCost(urgency) - mostTokensPaid);
 }
 
-/**
- * Returns the tokens to refund for a canceled job, including the tokens paid to raise its urgency. There is a refund
- * only if nobody ever bid on the job.
- */
+/** The refund includes the tokens paid to raise the urgency. Nothing is refunded if anybody ever bid on the job. */
 export function refundOnCancel(job: { status: JobState; everHadBid: boolean; mostTokensPaid: number }): number {
   return isIn('bidding', job.status) && !job.everHadBid ? job.mostTokensPaid : 0;
 }

@@ -1,7 +1,4 @@
-/**
- * Warns about job fields that may keep contractors from finding the job. The fields are free text, so nothing is
- * rejected.
- */
+/** Warns about fields that may keep contractors from finding a job. They're free text, so nothing is rejected. */
 import { CATALOG } from './catalog.js';
 import type { JOB_WARNING } from '../entities/job.js';
 import type { JobFields } from './editing.js';
@@ -10,11 +7,10 @@ import { isIn, type JobState } from '../states.js';
 
 export type JobWarning = ShownRow<typeof JOB_WARNING>;
 
-/** The known places for a job's ZIP code and for its city and state. */
 export interface KnownPlaces {
   readonly byZip: { readonly city: string; readonly state: string } | undefined;
   readonly byCity: object | undefined;
-  /** The distance in miles between the two places. Null unless they contradict each other. */
+  /** The distance between the two places, in miles. Null unless the places contradict each other. */
   readonly milesApart: number | null;
 }
 
@@ -22,7 +18,7 @@ type WarnedJob = Readonly<
   Pick<JobFields, 'category' | 'zipCode' | 'city' | 'state' | 'desiredStartDate' | 'desiredCompletionDate'>
 >;
 
-/** True until the job is awarded or has ended. After that, contractors don't need to find it. */
+/** Once a job is awarded or has ended, contractors don't need to find it. */
 export function canHaveWarnings(status: JobState): boolean {
   return isIn('unpublished', status) || isIn('bidding', status);
 }
@@ -39,7 +35,6 @@ function categoryWarnings({ category }: WarnedJob): JobWarning[] {
   return [{ code: 'UNKNOWN_CATEGORY', field: 'category', message }];
 }
 
-/** Returns the category that this text probably misspells, if any. */
 function nearestCategory(category: string): string | undefined {
   const word = category.toLowerCase().replaceAll(/[\s-]+/g, '_');
   const [nearest] = CATALOG.categories
@@ -48,9 +43,7 @@ function nearestCategory(category: string): string | undefined {
   return nearest && nearest.typos <= Math.max(1, Math.floor(word.length / 3)) ? nearest.known : undefined;
 }
 
-/**
- * Computes the Levenshtein distance: how many characters to add, remove, or replace to turn one string into the other.
- */
+/** The Levenshtein distance. */
 function editDistance(one: string, other: string): number {
   let row = [...other, ''].map((_, at) => at);
   for (const [line, letter] of [...one].entries()) {

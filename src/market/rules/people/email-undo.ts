@@ -1,7 +1,6 @@
 /**
- * The states of an email undo. An undo returns the account immediately, unless the account was used after the email
- * change. In that case, support decides, no matter how long that takes. `USES_AFTER_CHANGE` in
- * `market/store/accounts/email-undos.ts` lists the uses that count.
+ * An undo returns the account immediately, unless the account was used after the email change (`USES_AFTER_CHANGE` in
+ * `market/store/accounts/email-undos.ts`). In that case, support decides, no matter how long it takes.
  */
 export const EMAIL_UNDO_STATES = ['pending', 'undone', 'settled'] as const;
 export type EmailUndoState = (typeof EMAIL_UNDO_STATES)[number];

@@ -1,37 +1,32 @@
 const PASSWORD_LINK = { page: '/reset-password', hours: 1 } as const;
 
-/**
- * The kinds of emails that the service sends, and the links in them. Every email is about an account, and none contains
- * text that another user wrote.
- */
+/** Every email is about an account, and none contains text that another user wrote. */
 export const MAILS = {
   password_reset: PASSWORD_LINK,
-  /** The same link as in a password reset, sent by support. */
+  /** Support sends this email. It has the same link as a password reset. */
   password_reset_by_support: PASSWORD_LINK,
   password_changed: null,
   email_verification: { page: '/verify-email', hours: 72 },
-  /** Sent to the new address of an account, to confirm it. */
+  /** This email goes to the new address of an account, to confirm it. */
   email_change: { page: '/verify-email', hours: 24 },
-  /** Sent to the former address of an account, after its email was changed. */
+  /** This email goes to the former address after the account's email was changed. */
   email_changed: { page: '/undo-email-change', hours: 168 },
-  /** Sent to the former address after the undo link returned the account to it. */
+  /** This email goes to the former address after the undo link returned the account to it. */
   password_reset_after_undo: PASSWORD_LINK,
-  /** Sent to the address that lost the account to an undo. */
+  /** This email goes to the address that lost the account to an undo. */
   email_undone: null,
-  /** Sent to the current address of an account whose undo is waiting for support. */
+  /** This email goes to the current address of an account whose undo is waiting for support. */
   email_undo_pending: null,
-  /** Sent to the address that keeps the account after support's decision. */
+  /** This email goes to the address that keeps the account after support's decision. */
   email_undo_granted: { page: '/reset-password', hours: 72 },
-  /** Sent to the address that support decided against. */
+  /** This email goes to the address that support decided against. */
   email_undo_denied: null,
 } as const satisfies Record<string, { readonly page: string; readonly hours: number } | null>;
 
 export type MailKind = keyof typeof MAILS;
 
-/** The kinds of emails with a link. */
 export type LinkKind = { [Kind in MailKind]: (typeof MAILS)[Kind] extends null ? never : Kind }[MailKind];
 
-/** Returns the kinds of emails that link to this page. */
 export function kindsWithPage(page: LinkPage): readonly LinkKind[] {
   return (Object.keys(MAILS) as MailKind[]).filter((kind): kind is LinkKind => MAILS[kind]?.page === page);
 }
@@ -39,7 +34,7 @@ export function kindsWithPage(page: LinkPage): readonly LinkKind[] {
 export type LinkPage = (typeof MAILS)[LinkKind]['page'];
 
 /**
- * The outcome of an email. `refused`: the mail server permanently rejected the address. `given_up`: the email couldn't
- * be sent. `nobody`: the address has no account, or the link has expired in the meantime.
+ * `refused` means that the mail server permanently rejected the email. `nobody` means that no account has the address
+ * or that the email's link has expired.
  */
 export type MailOutcome = 'sent' | 'refused' | 'given_up' | 'nobody';

@@ -1,19 +1,16 @@
 /**
- * What a suspension does. Only `users.suspended_at` decides whether somebody is suspended, and a queued task ends the
- * suspension at a set time. The person's sessions, API keys, streams, and pending email changes end, and the person
- * can't open a session until they are restored. The person's webhooks are paused until the person resumes them. The
- * person's open jobs no longer appear in contractors' lists, and nobody can bid on them. Contractors who have already
- * bid on a job can still read it by its identifier. The person's live bids stay as they are and can't be awarded.
- * Existing work continues, such as jobs in progress and disputes. Everything that the person wrote is kept.
+ * The effects of a suspension. Only `users.suspended_at` decides whether somebody is suspended, and a queued task ends
+ * the suspension at a set time. The person's sessions, API keys, streams, and pending email changes end, and the person
+ * can't open a session until they're restored. Webhooks are paused until the person resumes them. Open jobs leave
+ * contractors' lists and accept no bids, but contractors who have already bid can read them by their identifiers. Live
+ * bids stay but can't be awarded. Existing work continues, such as jobs in progress and disputes. Everything that the
+ * person wrote is kept.
  */
 import { refuse, unauthorized } from '../errors.js';
 import type { Refusal } from '../../../platform/errors.js';
 import type { UserId } from '../ids.js';
 
-/**
- * The error when a suspended user logs in with the right password. The error doesn't contain the reason, which only
- * admins can see.
- */
+/** The message doesn't contain the reason, which only admins can see. */
 export function suspended(until: Date | null): Refusal {
   const end = until && ` until ${DAY.format(until)}`;
   const message = `This account is suspended${end ?? ''}. Contact support if you think this is a mistake.`;
@@ -23,8 +20,8 @@ export function suspended(until: Date | null): Refusal {
 const DAY = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', year: 'numeric', timeZone: 'UTC' });
 
 /**
- * Refuses a suspension of the caller. That way, at least one admin always remains: the caller, who is locked along with
- * all other admins and isn't suspended.
+ * At least one admin always remains: the caller. No other admin can suspend the caller at the same time, because the
+ * transaction locks all admins' rows.
  */
 export function assertMaySuspend(adminId: UserId, personId: UserId): void {
   if (personId === adminId) throw refuse('FORBIDDEN', { message: 'You can’t suspend yourself.' });

@@ -1,12 +1,8 @@
-/** Who can read a field that isn't for everyone who sees the row. */
+/** Who can read a field that isn't for everyone who sees the row. The entities' fields name their readers. */
 import type { Readers as FieldReaders } from '../../../platform/fields/entity.js';
 import type { Viewer } from '../viewer.js';
 
-/**
- * What a reader is to a row. A reader of a person's row can be that person, the other party to an award
- * (`counterpart`), or a homeowner on whose job the person has bid (`client`). A reader of a job can be its owner or its
- * awarded contractor.
- */
+/** A `counterpart` is the other party to an award. A `client` is a homeowner on whose job the person has bid. */
 export type Relation = 'self' | 'counterpart' | 'client' | 'owner' | 'awardee' | 'admin';
 
 interface Readers extends FieldReaders {
@@ -37,10 +33,6 @@ export const CREDENTIALS = {
   words: 'the contractor, homeowners whose jobs they’ve bid on, and admins',
 } as const satisfies Readers;
 
-/**
- * Returns what a viewer is to an account's person. The result depends on the viewer, the account, and the other facts
- * that were read.
- */
 export function relationsToPerson(
   viewer: Pick<Viewer, 'userId' | 'role'>,
   userId: string,

@@ -1,10 +1,9 @@
-/** Redaction: a row's reader gets null for each field that they may not see. */
+/** Redaction: a row's reader gets null for each field that they can't see. */
 import { CONTRACTOR, HOMEOWNER, USER } from '../entities/people.js';
 import { JOB } from '../entities/job.js';
 import type { Fields, PrivateField } from '../../../platform/fields/entity.js';
 import type { Relation } from './readers.js';
 
-/** The entities with fields that not everyone can read. */
 export const REDACTED_ENTITIES = { user: USER, homeowner: HOMEOWNER, contractor: CONTRACTOR, job: JOB } as const;
 
 export type RedactedEntity = keyof typeof REDACTED_ENTITIES;
@@ -19,8 +18,8 @@ export type RedactedRow<E extends RedactedEntity, Row> = {
 };
 
 /**
- * Returns the row as this reader may see it: a copy with nulls, or the row itself if there is nothing to hide.
- * Relations are computed only for rows with private fields, because most rows in a list have none.
+ * Returns a row unchanged if there is nothing to hide. Relations are computed only for rows with private fields,
+ * because most rows in a list have none.
  */
 export function redact<
   E extends RedactedEntity,
@@ -31,10 +30,7 @@ export function redact<
   return (hiddenFields.length > 0 ? withNulls(row, hiddenFields) : row) as RedactedRow<E, Row>;
 }
 
-/**
- * Copies the row and then sets fields to null. This way, the copy keeps the row's hidden class, which is faster to
- * read.
- */
+/** Copies the row first and then sets nulls, so the copy keeps the row's hidden class and is faster to read. */
 function withNulls(row: Readonly<Record<string, unknown>>, fields: readonly string[]): object {
   const copy = { ...row };
   for (const field of fields) if (field in copy) copy[field] = null;
@@ -51,8 +47,8 @@ const RELATION_BITS: Readonly<Record<Relation, number>> = {
 };
 
 /**
- * A cache of the hidden fields, keyed by the bits of the relations. There are few combinations of relations and many
- * rows.
+ * Each entity's hidden fields, by the bits of the reader's relations. They're cached, because there are few
+ * combinations of relations and many rows.
  */
 const HIDDEN_FIELDS: Record<RedactedEntity, (readonly string[] | undefined)[]> = {
   user: [],
@@ -61,14 +57,12 @@ const HIDDEN_FIELDS: Record<RedactedEntity, (readonly string[] | undefined)[]> =
   job: [],
 };
 
-/** Returns the fields that are hidden from a viewer with these relations. */
 function hiddenFieldsFor(entity: RedactedEntity, relations: readonly Relation[]): readonly string[] {
   let bits = 0;
   for (const relation of relations) bits |= RELATION_BITS[relation];
   return (HIDDEN_FIELDS[entity][bits] ??= privateFields(REDACTED_ENTITIES[entity], relations));
 }
 
-/** The fields of each entity that not everyone can read. */
 const PRIVATE_FIELDS: Readonly<Record<RedactedEntity, readonly string[]>> = {
   user: privateFields(USER, []),
   homeowner: privateFields(HOMEOWNER, []),

@@ -1,4 +1,7 @@
-/** What a party to a job can read of its events. Everyone who can see the job can read its reviews and ratings. */
+/**
+ * Which of a job's events, and which of their fields, each party to the job can read. Everyone who can see the job can
+ * read its reviews and ratings.
+ */
 import { EVENT_DETAILS, type EventDetails } from '../entities/event.js';
 import { JOB } from '../entities/job.js';
 import type { Field } from '../../../platform/fields/entity.js';
@@ -24,19 +27,19 @@ export function eventVisibilityOf(party: Party): EventVisibility {
   return VISIBILITY[party];
 }
 
-/** True if this party can read the texts of a dispute. Only the dispute's parties and admins can. */
+/** Only the dispute's parties and admins can read its texts. */
 export function readsDispute(party: Party): boolean {
   return party === 'owner' || party === 'awardee' || party === 'admin';
 }
 
-/** The type of an edit's event. For a bidder, the event lists the public fields that were changed. */
+/** For a bidder, an edit's event lists the public fields that were changed. */
 export const EDIT_EVENT = OTHER_JOB_ACTIONS.update.event;
 
 const FOR_EVERYONE: { readonly [Type in EventType]?: readonly string[] } = {
   [JOB_TRANSITIONS.approve.event]: ['rating', 'review'],
 };
 
-/** The data about the owner's charges, which only the owner and admins can read. */
+/** Only the owner and admins can read about the owner's charges. */
 const OF_THE_OWNER = ['tokensCharged', 'tokensRefunded'];
 
 /** The ends of an award. The former awardee can read why, but no other contractor can. */
@@ -44,7 +47,7 @@ const ENDS_OF_AWARDS: readonly EventType[] = [JOB_TRANSITIONS.declineAward.event
 
 interface StoredEvent {
   readonly type: EventType;
-  /** The bidder whose bid the event is about. Null if the event is about the job itself. */
+  /** Null if the event is about the job itself. */
   readonly bidderId: ContractorId | null;
   readonly data: Record<string, unknown>;
 }
@@ -54,7 +57,7 @@ interface EventParties extends Pick<StoredEvent, 'type' | 'bidderId'> {
   readonly toStatus: JobState | null;
 }
 
-/** True if somebody can read any part of an event. An event about a bid names its bidder. */
+/** True if the viewer can read any part of the event. */
 export function seesEvent(
   visibility: EventVisibility,
   { contractorId }: Pick<PartyViewer, 'contractorId'>,
@@ -72,25 +75,21 @@ export function seesEvent(
   }
 }
 
-/** An event, with the facts about its job that decide who can read the event. */
 export interface EventOnJob<Event> {
   readonly event: Event;
   readonly homeownerId: HomeownerId;
-  /** The job's state. Null for a deleted draft. */
+  /** Null for a deleted draft. */
   readonly status: JobState | null;
   readonly awardedContractorId: ContractorId | null;
-  /**
-   * True if the job is open and its homeowner is suspended. May be omitted if every reader already receives the job's
-   * events.
-   */
+  /** True if the job is open and its homeowner is suspended. Not needed if all readers receive the job's events. */
   readonly isHidden?: boolean;
-  /** The bids on the job, including at least the viewer's own. */
+  /** Includes at least the viewer's own bids. */
   readonly bids: readonly { readonly contractorId: ContractorId; readonly status: BidState }[];
 }
 
 /**
- * Returns an event as a viewer can currently read it. Undefined if they can't. With the scope `mine`, they can read it
- * only if they receive the job's events without asking for that job.
+ * Undefined if the viewer can't currently read the event. With the scope `mine`, they can read it only if they receive
+ * the job's events without asking for that job.
  */
 export function readEvent<Event extends StoredEvent & EventParties>(
   viewer: PartyViewer,
@@ -111,7 +110,7 @@ export function readEvent<Event extends StoredEvent & EventParties>(
   return seesEvent(eventVisibilityOf(party), viewer, event) ? eventFor(viewer, party, event) : undefined;
 }
 
-/** Returns an event with the data that this viewer can read. Data that has its own field is moved there. */
+/** Event data that has a field of its own is moved to that field. */
 export function eventFor<Event extends StoredEvent>(
   viewer: Pick<PartyViewer, 'contractorId'>,
   party: Party,
@@ -124,8 +123,8 @@ export function eventFor<Event extends StoredEvent>(
       : READABLE[visibility](event);
   const details = pick(readable, hasField);
   const data = pick(readable, (name) => !hasField(name));
-  // The cast is safe because the operation's schema checked the data before the event was written. `Object.assign` is
-  // used because each field added to a spread object costs a microsecond.
+  // The cast is safe because the operation's schema checked the data. `Object.assign` is used because each field added
+  // to a spread object costs a microsecond.
   return Object.assign({}, event, NO_DETAILS, details as Partial<EventDetails>, { data });
 }
 
@@ -160,10 +159,7 @@ const READABLE: Readonly<Record<EventVisibility, (event: StoredEvent) => EventDa
 
 const JOB_FIELDS: Readonly<Record<string, Field>> = JOB.fields;
 
-/**
- * Returns an empty object if the event doesn't list its fields. If this function threw instead, one bad event would
- * stop all webhooks.
- */
+/** An event may lack its list of fields. If this function threw in that case, one bad event would stop all webhooks. */
 function publicFieldsIn({ fields }: EventData): EventData {
   return Array.isArray(fields) ? { fields: fields.filter((name) => JOB_FIELDS[name]?.readBy === undefined) } : {};
 }

@@ -73,8 +73,8 @@ export const insertContractor = statement(
 );
 
 /**
- * Finds the account that has this address, can still undo a change away from it, or is waiting for support to decide
- * about it.
+ * Includes an account that can still undo a change away from this address, or an account that waits for support to
+ * decide about this address.
  */
 export const selectIdByEmail = statement(
   'selectIdByEmail',
@@ -89,7 +89,7 @@ export const selectIdByEmail = statement(
     ).limit(1),
 );
 
-/** Finds the account with a referral code. Ignores a suspended user's code, as if it didn't exist. */
+/** Ignores a suspended user's code, as if it didn't exist. */
 export const selectIdByReferralCode = statement(
   'selectIdByReferralCode',
   { id: users.id },
@@ -135,10 +135,7 @@ export const setPasswordHash = statement(
       .where(eq(users.id, $('userId'))),
 );
 
-/**
- * Sets an account's address and marks it as confirmed. The caller of this statement has checked a link that was sent to
- * the address.
- */
+/** The caller must have checked a link that was sent to the address. */
 export const setConfirmedEmail = statement(
   'setConfirmedEmail',
   {},
@@ -149,10 +146,7 @@ export const setConfirmedEmail = statement(
       .where(eq(users.id, $('userId'))),
 );
 
-/**
- * Replaces a password hash if it's still the former one. If two changes run at the same time, the second one gets no
- * row.
- */
+/** Returns no row if the hash has changed since it was read, such as for the second of two concurrent changes. */
 export const replacePasswordHash = statement(
   'replacePasswordHash',
   { id: users.id },
@@ -184,8 +178,8 @@ export const selectAccount = statement(
 );
 
 /**
- * Locks an account. Read the account in a later statement. If you join a row in the same statement, you get the row as
- * it was when the wait for the lock began.
+ * Read the account in a later statement. A row that you join in this statement has the values from before the wait for
+ * the lock.
  */
 export const lockAccount = statement('lockAccount', { id: users.id }, ($: Placeholders<{ userId: UserId }>, fields) =>
   selectFrom(users, fields, eq(users.id, $('userId'))).for('no key update'),
@@ -225,7 +219,7 @@ export const updateContractor = statement(
       .where(eq(contractors.id, $('id'))),
 );
 
-/** Records that the profile was edited. After that, an email undo returns the account only if support agrees. */
+/** After this, an email undo returns the account only if support agrees. */
 export const markProfileEdited = statement('markProfileEdited', {}, ($: Placeholders<{ userId: UserId }>) =>
   builder
     .update(users)
@@ -233,7 +227,6 @@ export const markProfileEdited = statement('markProfileEdited', {}, ($: Placehol
     .where(eq(users.id, $('userId'))),
 );
 
-/** Checks whether a contractor exists. Returns a row if so. */
 export const selectContractor = statement(
   'selectContractor',
   { id: contractors.id },

@@ -1,4 +1,4 @@
-/** The log of admins' actions on other people. Each action is recorded in its own transaction. */
+/** The log of admins' actions on other people. An action is recorded in the transaction that performs it. */
 import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { ADMIN_ACTION } from '../../rules/entities/admin-action.js';
 import type { RowOf } from '../../../platform/fields/entity.js';
@@ -15,9 +15,8 @@ const { otherUserId: _otherParty, ...actionColumns } = getTableColumns(adminActi
 export type AdminAction = RowOf<typeof ADMIN_ACTION, Omit<typeof adminActions.$inferSelect, 'otherUserId'>>;
 
 interface NewAction {
-  /** The name of the admin's operation. */
   readonly action: string;
-  /** The ID of the user, contractor, or job that the action was about. */
+  /** The ID of a user, contractor, or job. */
   readonly subjectId: string;
   readonly reason?: string | null | undefined;
   readonly until?: Date | null;
@@ -25,10 +24,7 @@ interface NewAction {
   readonly decision?: string | undefined;
 }
 
-/**
- * Records an admin's action on a person. This is one of the last statements in the transaction that performs the
- * action.
- */
+/** Run this as one of the last statements in the transaction that performs the action. */
 export async function recordAdminAction(tx: Db, { userId }: Pick<Viewer, 'userId'>, action: NewAction): Promise<void> {
   const { reason = null, until, amount = null, decision = null, ...what } = action;
   const details = { reason, until: until?.toISOString() ?? null, amount, decision };
@@ -92,10 +88,7 @@ function listOf(names: readonly (keyof typeof FILTERS)[], isByUser: boolean): Li
   });
 }
 
-/**
- * Finds the actions that concern a user. A decision about a job concerns both of its parties, and each party has its
- * own index.
- */
+/** A decision about a job concerns both of its parties, and each party has its own index. */
 function toEitherParty($: Placeholders<FilterValues>, isEach: SQL | undefined, scan: ScanLimit): SQL {
   const { atMost, direction, positionCondition } = scan;
   const order = sql.raw(`order by created_at ${direction}, id ${direction} limit ${atMost}`);

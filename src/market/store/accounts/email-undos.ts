@@ -7,19 +7,16 @@ import { builder, type Placeholders, selectFrom, statement } from '../../../plat
 import { users } from '../tables/accounts.js';
 import { FOREVER, mails } from '../tables/mails.js';
 
-/**
- * True for an event that the account caused after the email change. Events of deleted drafts are kept, so they count
- * too.
- */
+/** Events of deleted drafts are kept, so they count too. */
 const causedAfterChange = sql`e.actor_id = mails.user_id and e.occurred_at > mails.created_at`;
 
-/** True if the homeowner changed any of their jobs after the email change, for example by publishing an older draft. */
+/** Publishing an older draft counts too. */
 const changedJob = (hasPosition: SQL) => sql`exists (select from homeowners h join events e on e.homeowner_id = h.id
   where h.user_id = mails.user_id and e.position ${hasPosition} and ${causedAfterChange})`;
 
 /**
- * The reasons why an undo doesn't return the account and support decides instead. Most of them are uses of the account
- * after the email change. The row in `mails` was written at the time of that change.
+ * The reasons why support decides. Most of them are uses of the account after the email change. The row in `mails` was
+ * written at that change.
  */
 const USES_AFTER_CHANGE: Readonly<Record<string, SQL>> = {
   profile: sql`exists (select from users u where u.id = mails.user_id and u.profile_edited_at > mails.created_at)`,
@@ -30,8 +27,8 @@ const USES_AFTER_CHANGE: Readonly<Record<string, SQL>> = {
     where c.user_id = mails.user_id and ${causedAfterChange})`,
   decision: sql`exists (select from admin_actions a where a.user_id = mails.user_id and a.action = 'settleEmailUndo'
     and a.created_at > mails.created_at)`,
-  // The account moved back to an earlier address. The owner may have taken the account back from a thief, and only
-  // support can find out who owned the link's address.
+  // The account moved back to an earlier address. Its owner may have taken it back from a thief, and only support can
+  // find out who owned the link's address.
   return: sql`exists (select from users u join mails earlier on earlier.user_id = u.id
     where u.id = mails.user_id and earlier.kind = 'email_changed' and earlier.created_at < mails.created_at
       and earlier.created_at > mails.created_at - interval '${sql.raw(String(MAILS.email_changed.hours))} hours'
@@ -48,7 +45,7 @@ export const selectUseAfterChange = statement(
 interface NewUndoState {
   readonly userId: UserId;
   readonly state: EmailUndoState;
-  /** The other address in the undo, which the account doesn't currently have. */
+  /** The address in the undo that the account doesn't currently have. */
   readonly address: string;
 }
 
@@ -60,8 +57,8 @@ export const setEmailUndo = statement('setEmailUndo', {}, ($: Placeholders<NewUn
 );
 
 /**
- * Keeps an undo valid while support decides about another one, no matter how long that takes. The undo's link no longer
- * expires. Returns no row if the link was used or has already expired.
+ * Keeps the undo's link from expiring while support decides about another one. Returns no row if the link was used or
+ * has already expired.
  */
 export const markUndoWaiting = statement(
   'markUndoWaiting',
@@ -74,7 +71,9 @@ export const markUndoWaiting = statement(
       .returning(fields),
 );
 
-/** Takes the address of the earliest email change whose undo is waiting. Uses up all waiting links of that address. */
+/**
+ * Returns the address of the earliest email change whose undo is waiting. Consumes all waiting links of that address.
+ */
 export const takeWaitingUndo = statement(
   'takeWaitingUndo',
   { email: mails.email },

@@ -1,4 +1,4 @@
-/** Emails and the links in them. An email is written in the transaction of the change that it's about. */
+/** Emails and the links in them. An email's row is written in the transaction of the change that it's about. */
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { MailId, UserId } from '../../rules/ids.js';
 import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
@@ -12,19 +12,13 @@ interface NewMail {
   readonly email: string;
   readonly userId: UserId | null;
   readonly tokenHash: string | null;
-  /** How many hours the email's link works. Null if the email has no link. */
+  /** Null if the email has no link. */
   readonly hours: number | null;
-  /**
-   * The recipient's domain, which is the key of the email's task. Emails to one domain share a limited number of
-   * places.
-   */
+  /** The key of the email's task. Emails to one domain share a limited number of places. */
   readonly domain: string;
 }
 
-/**
- * Writes an email and its task in the transaction of the change that causes the email. `market/mail/tasks.ts` runs the
- * task.
- */
+/** Also writes the email's task, which `market/mail/tasks.ts` runs. */
 export const insertMail = statement(
   'insertMail',
   {},
@@ -38,7 +32,6 @@ export const insertMail = statement(
 
 const HAS_EXPIRED = sql<boolean>`coalesce(expires_at <= now(), false)`.as('has_expired');
 
-/** The columns from which an email's text is generated. */
 const shape = {
   id: mails.id,
   kind: mails.kind,
@@ -47,27 +40,25 @@ const shape = {
   createdAt: mails.createdAt,
   tokenHash: mails.tokenHash,
   hasExpired: HAS_EXPIRED,
-  /** The account that currently has the email's address. */
   currentAccountId: sql<UserId | null>`(select u.id from users u where u.email = mails.email)`.as('current_account_id'),
 };
 
 export type Mail = Row<typeof shape>;
 
-/** Finds an email to send. Returns no row if the email no longer needs to be sent. */
+/** Returns no row if the email no longer needs to be sent. */
 export const selectMailToSend = statement('selectMailToSend', shape, ($: Placeholders<{ id: MailId }>, fields) =>
   selectFrom(mails, fields, and(eq(mails.id, $('id')), isNull(mails.outcome))),
 );
 
 const SHOWN_MAX = 50;
 
-/** Lists the newest emails that were sent. */
 export const selectNewestMails = statement('selectNewestMails', shape, (_: Placeholders<object>, fields) =>
   selectFrom(mails, fields, eq(mails.outcome, sql.raw(`'sent'`)))
     .orderBy(desc(mails.createdAt), desc(mails.id))
     .limit(SHOWN_MAX),
 );
 
-/** Records an email's outcome. Also records on the account whether the mail server accepts email to its address. */
+/** Also records on the account whether the mail server accepts email to the account's address. */
 export const endMail = statement(
   'endMail',
   {},
@@ -79,14 +70,14 @@ export const endMail = statement(
       and users.email_undeliverable <> (ended.outcome = 'refused')`,
 );
 
-/** Finds a link by its token's hash, even if the link was used or has expired. */
+/** Includes links that were used or have expired. */
 export const selectLink = statement(
   'selectLink',
   { ...shape, isUsed: sql<boolean>`used_at is not null`.as('is_used') },
   ($: Placeholders<{ tokenHash: string }>, fields) => selectFrom(mails, fields, eq(mails.tokenHash, $('tokenHash'))),
 );
 
-/** Marks a link as used. If several calls use the link at the same time, only one of them gets a row. */
+/** If several calls use the link at the same time, only one of them gets a row. */
 export const markLinkUsed = statement('markLinkUsed', { id: mails.id }, ($: Placeholders<{ id: MailId }>, fields) =>
   builder
     .update(mails)
@@ -95,7 +86,7 @@ export const markLinkUsed = statement('markLinkUsed', { id: mails.id }, ($: Plac
     .returning(fields),
 );
 
-/** Finds the earliest undo that the account can still use from this address. */
+/** Finds the account's earliest undo link at this address that can still be used. */
 export const selectUndo = statement(
   'selectUndo',
   { id: mails.id, createdAt: mails.createdAt },
@@ -137,14 +128,14 @@ interface EndedLinks {
   readonly userId: UserId;
   /** The account's current address. */
   readonly email: string;
-  /** Undo links of email changes after this time are also ended. If null, no undo links are ended. */
+  /** Undo links of email changes after this time also expire. If null, no undo links expire. */
   readonly undosSince: string | null;
 }
 
 /**
- * Ends all links to this account, except an undo that waits for support. Their expiry is set to the epoch instead of
- * the current time. This way, the links have also expired for a transaction that began earlier and is waiting for the
- * account's lock, because its `now()` is older.
+ * Makes all of this account's links expire, except an undo link that is waiting for support. The expiry time is the
+ * epoch instead of the current time, because a transaction that is waiting for the account's lock has an older `now()`.
+ * The links must have expired for that transaction too.
  */
 export const expireLinks = statement(
   'expireLinks',

@@ -1,4 +1,3 @@
-/** Suspends people and restores them. */
 import { asc, eq, or, sql } from 'drizzle-orm';
 import type { UserId } from '../../rules/ids.js';
 import type { Db } from '../../../platform/db/database.js';
@@ -9,10 +8,7 @@ import { pauseEndpoints } from '../webhooks/webhooks.js';
 
 const { id, userType, suspendedAt, suspendedUntil } = users;
 
-/**
- * Locks the person and all admins, always in the same order. If two admins suspend each other at the same time, one
- * waits for the other, and there is no deadlock.
- */
+/** The rows are locked in a fixed order, so two admins who suspend each other at the same time can't deadlock. */
 export const lockPersonAndAdmins = statement(
   'lockPersonAndAdmins',
   { id, userType, suspendedAt, suspendedUntil },
@@ -22,9 +18,7 @@ export const lockPersonAndAdmins = statement(
       .for('no key update'),
 );
 
-/**
- * Suspends a person. If the person is already suspended, only the end changes, and `suspendedAt` keeps its first value.
- */
+/** If the person is already suspended, `suspendedAt` keeps its first value. */
 const setSuspension = statement('setSuspension', {}, ($: Placeholders<{ id: UserId; until: string | null }>) =>
   builder
     .update(users)
@@ -36,12 +30,12 @@ const setSuspension = statement('setSuspension', {}, ($: Placeholders<{ id: User
     .where(eq(id, $('id'))),
 );
 
-/** Suspends a person. The operation itself ends the person's sessions, API keys, and pending email changes. */
+/** The operation itself ends the person's sessions, API keys, and pending email changes. */
 export async function suspendPerson(tx: Db, person: UserId, until: Date | null): Promise<void> {
   await Promise.all([
     setSuspension(tx, { id: person, until: until && until.toISOString() }),
     pauseEndpoints(tx, { userId: person, pausedReason: 'suspended' }),
-    // A suspension without an end deletes the task, because an earlier end no longer applies.
+    // Without an end, the task is deleted too, because an end that was set earlier no longer applies.
     until ? queueTaskAt(tx, { ...taskOf(person), runAt: until.toISOString() }) : deleteTaskOf(tx, taskOf(person)),
   ]);
 }
@@ -57,7 +51,7 @@ export async function restorePerson(tx: Db, person: UserId): Promise<void> {
   await Promise.all([clearSuspension(tx, { id: person }), deleteTaskOf(tx, taskOf(person))]);
 }
 
-/** Restores a person if their suspension has ended. If the suspension was extended in the meantime, it continues. */
+/** If the suspension was extended in the meantime, nothing changes. */
 export const restoreAtEnd = statement('restoreAtEnd', {}, ($: Placeholders<{ id: UserId }>) =>
   builder
     .update(users)

@@ -1,4 +1,4 @@
-/** Reads a bid as one JSON value in another row, together with its bidder if the bidder is selected. */
+/** Reads a bid, and its bidder if selected, as one JSON value in another row. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Role, Viewer } from '../../rules/viewer.js';
 import { bidColumns, type Bid } from './bids.js';
@@ -15,7 +15,7 @@ import type { Placeholders } from '../../../platform/db/statement.js';
 import type { ViewerIds } from '../visibility.js';
 
 export interface BidFields {
-  /** The fields to read. Defaults to all of them. The columns that other code needs are always read. */
+  /** Defaults to all fields. The columns that other code needs are always read. */
   readonly fields?: readonly string[];
   readonly bidder?: PersonFields;
 }
@@ -38,7 +38,6 @@ export function bidAsJson(selection: BidFields, role: Role, $: Placeholders<View
   return sql`json_build_array(${bid}, ${bidder})`;
 }
 
-/** Creates a function that reads the value of `bidAsJson` as the viewer may see it. */
 export function bidReader(selection: BidFields, role: Role): (json: BidJson, viewer: Viewer) => BidWithBidder {
   const readBid = jsonReader<BidWithBidder>(shapeOf(selection));
   if (!selection.bidder) return ([values]) => readBid(values);

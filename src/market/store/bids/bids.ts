@@ -1,4 +1,4 @@
-/** Bids and holds. A statement that changes a bid or a hold runs under its job's lock. */
+/** Bids and holds. Statements that change a bid or a hold must run under the job's lock. */
 import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
 import type { BidToRestore, LiveBid } from '../../rules/jobs/facts.js';
 import type { BID, HOLD } from '../../rules/entities/bid.js';
@@ -50,7 +50,6 @@ const jobParties = {
   status: jobs.status,
 };
 
-/** Reads bids, each with the parties to its job. */
 export const selectBids = statement(
   'selectBids',
   { bid: bidColumns, job: jobParties },
@@ -94,7 +93,7 @@ interface Stake extends Pick<typeof bids.$inferSelect, 'jobId'> {
   amount: number;
 }
 
-/** Creates a hold for a stake. The caller has locked the balance and checked that it covers the stake. */
+/** The caller must have locked the balance and checked that it covers the stake. */
 export const stakeTokens = statement('stakeTokens', { id: holds.id }, ($: Placeholders<Stake>, fields) => {
   const balance = builder.$with('balance').as(
     builder
@@ -129,12 +128,12 @@ const updateBids = statement('updateBids', bidColumns, ($: Placeholders<{ ids: s
     .returning(fields),
 );
 
-/** Moves bids to another state. The caller has read them under their job's lock. */
+/** The caller must have read the bids under their job's lock. */
 export function moveBids(tx: Db, ids: readonly BidId[], to: BidState): Promise<Bid[]> {
   return updateBids(tx, { ids: asArray(ids), to });
 }
 
-/** Releases holds. The accounts are locked in a fixed order, so two transactions can't deadlock. */
+/** The accounts' rows are locked in a fixed order, so two transactions can't deadlock. */
 const release = statement('releaseHolds', {}, ($: Placeholders<{ bidIds: string }>) => {
   const released = builder.$with('released').as(
     builder
@@ -151,14 +150,13 @@ const release = statement('releaseHolds', {}, ($: Placeholders<{ bidIds: string 
     .where(sql`${tokenBalances.userId} = staked.user_id`);
 });
 
-/** Releases the active holds of these bids, which makes their tokens available again. */
 export async function releaseHolds(tx: Db, bidIds: readonly BidId[]): Promise<void> {
   await release(tx, { bidIds: asArray(bidIds) });
 }
 
 /**
- * The number of bids on a row of `jobs`, except those from suspended contractors. `count` is the column with the number
- * of bids in these states. If no one is suspended, the query uses this column and doesn't read any bids.
+ * Leaves out suspended contractors' bids. `count` is the column with the number of bids in these states. If no one is
+ * suspended, the query uses this column and doesn't read any bids.
  */
 function bidsOfOthers(count: 'live_bid_count' | 'bid_count', states: readonly BidState[]): SQL<number> {
   const counted = sql.raw(`"jobs"."${count}"`);
@@ -169,10 +167,9 @@ function bidsOfOthers(count: 'live_bid_count' | 'bid_count', states: readonly Bi
 
 export const bidsToAwardOfJob = bidsOfOthers('live_bid_count', LIVE_BID_STATES);
 
-/** The number of bids that limit what an edit can change. */
 export const bidsLimitingEdits = bidsOfOthers('bid_count', COUNTED_BID_STATES);
 
-/** The live bids on a row of `jobs`, with their contractors, oldest first. */
+/** The bids are sorted oldest first. */
 export const liveBidsOfJob = sql<LiveBid[]>`(
   select coalesce(json_agg(json_build_object('id', "bids"."id", 'contractorId', "bids"."contractor_id",
       'isBidderSuspended', ${isBidderSuspended}, 'version', "bids"."version")
@@ -202,10 +199,7 @@ export const bidsToRestoreOfJob = sql<BidToRestore[]>`(
 
 const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.createdAt, id: bids.id };
 
-/**
- * Lists the bids on a job. The caller has checked that the viewer may see the job. Homeowners and admins see all of its
- * bids, and contractors see only their own.
- */
+/** The caller must have checked that the viewer can see the job. Contractors see only their own bids. */
 function bidsOnJob(role: Role, isFiltered: boolean) {
   return pagedList({
     name: 'listBidsOnJob',

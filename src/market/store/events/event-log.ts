@@ -31,7 +31,7 @@ import {
 } from '../visibility.js';
 import type { ViewerIds } from '../visibility.js';
 
-/** An event, with whether its job was awarded to the contractor who reads it. */
+/** An event, and whether its job was awarded to the contractor who reads it. */
 export type OwnEvent = EventRow & { readonly isAwardee: boolean };
 
 interface EventQuery extends SamePageRequest {
@@ -48,7 +48,7 @@ const asOther = { ...eventShape, isAwardee: sql<boolean>`false` };
 const upToPosition = ($: Placeholders<{ upTo: string }>) => sql`${events.position} <= ${$('upTo')}::bigint`;
 const BY_POSITION = { keys: { position: events.position }, direction: 'asc' } as const;
 
-/** Lists all events. Events without a position aren't listed yet, because `position > …` is null for them. */
+/** Events without a position aren't listed yet, because `position > …` is null for them. */
 const listAllEvents = pagedList({
   name: 'listAllEvents',
   ...BY_POSITION,
@@ -56,10 +56,7 @@ const listAllEvents = pagedList({
   rows: ($: Placeholders<LogValues>, fields, condition) => selectFrom(events, fields, and(upToPosition($), condition)),
 });
 
-/**
- * Lists a homeowner's events by the owner that each event names, without reading the job. An index leads from an owner
- * to their events. A deleted draft has no row in `jobs`.
- */
+/** Finds events by the owner that each one names, because a deleted draft has no row in `jobs`. */
 const listEventsOfHomeowner = pagedList({
   name: 'listEventsOfHomeowner',
   ...BY_POSITION,
@@ -70,7 +67,6 @@ const listEventsOfHomeowner = pagedList({
 
 const asContractor = ($: Placeholders<LogValues>) => ({ ...eventShape, isAwardee: isAwardedTo($('contractorId')) });
 
-/** Reads the events at these positions, with their jobs. */
 function atPositions(fields: ReturnType<typeof asContractor>, positions: SQL) {
   return builder
     .select(fields)
@@ -82,16 +78,12 @@ function atPositions(fields: ReturnType<typeof asContractor>, positions: SQL) {
 
 const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
 
-/**
- * The contractor's own bid decides whether they were awarded the job. Reading the award from the job would take another
- * row for each of their bids.
- */
+/** Reading the award from the job instead would read another row for each of the contractor's bids. */
 const visibleByBid = ($: Placeholders<LogValues>) => visibleEventsOfBidder($('contractorId'), IS_ACCEPTED);
 
 /**
- * Lists the events of jobs on which the contractor has a bid that counts. The query first reads the next event of each
- * such job. Only the jobs whose next events come first can have events on the page. So the query needs one index lookup
- * per bid, even if the jobs have long histories.
+ * First reads the next event of each job that the contractor has a counted bid on. Only the jobs whose next events come
+ * first can have events on the page. This takes one index lookup per bid, even if the jobs have long histories.
  */
 const listEventsOfOwnBids = pagedList({
   name: 'listEventsOfOwnBids',
@@ -113,7 +105,7 @@ const listEventsOfOwnBids = pagedList({
     where ${isCountedBidOf($)} ${rowsMax(atMost)}`,
 });
 
-/** The number of events after the position that are scanned one by one before other queries are used. */
+/** The number of events after the position that are scanned one by one before another query is used. */
 const SCANNED_MAX = 500;
 
 type FromPosition = LogValues & { key0: string };
@@ -121,10 +113,7 @@ type ListNextEvents = (db: Db, values: FromPosition) => Promise<{ rows: OwnEvent
 
 const ofSize = cachedByKey<ListNextEvents>();
 
-/**
- * Reads the contractor's own events among the next events in the log. Also returns the first position after the scanned
- * events, if there is one.
- */
+/** The statement also returns the first position after the scanned events, if there is one. */
 function listNextEvents(size: number): ListNextEvents {
   const next = ($: Placeholders<FromPosition>) => sql`select * from events where position > ${$('key0')}::bigint
     and ${upToPosition($)} order by position ${rowsMax(SCANNED_MAX)}`;
@@ -145,9 +134,8 @@ function listNextEvents(size: number): ListNextEvents {
 }
 
 /**
- * Lists a contractor's events. If the contractor missed only a few events, the query scans the next events to find
- * them. Such a scan is fast with any number of bids. Otherwise, the query reads the next event of each job that the
- * contractor has bid on. Such a query is fast with a log of any length.
+ * If the contractor missed only a few events, a scan of the next events is fast with any number of bids. Otherwise,
+ * reading the next event of each of their jobs is fast with a log of any length.
  */
 async function ofContractor(db: Db, values: LogValues, request: SamePageRequest) {
   const { size, after = ['0'], isBackward } = request;
@@ -159,10 +147,7 @@ async function ofContractor(db: Db, values: LogValues, request: SamePageRequest)
   );
 }
 
-/**
- * Lists a viewer's own events, oldest first. These are the events of all jobs whose events the viewer receives
- * (`receivesJobEvents`).
- */
+/** Lists the events that the viewer receives (`receivesJobEvents`), oldest first. */
 export function listOwnEvents(db: Db, viewer: Viewer, { upTo = END, ...request }: EventQuery): Promise<Page<OwnEvent>> {
   const values = { ...idsOf(viewer), upTo };
   if (viewer.role === 'contractor') return ofContractor(db, values, request);
@@ -172,7 +157,7 @@ export function listOwnEvents(db: Db, viewer: Viewer, { upTo = END, ...request }
 
 type OfOneJob = LogValues & { jobId: JobId };
 
-/** Lists of one job's events. The owner and admins can still read the events of a deleted draft. */
+/** The owner and admins can still read the events of a deleted draft. */
 const ofOneJob = {
   admin: pagedList({
     name: 'listEventsOfOneJob',
@@ -214,7 +199,7 @@ const ofOneJob = {
   }),
 };
 
-/** Lists one job's events, oldest first. The list is empty for a job that the viewer may not see. */
+/** The list is empty if the viewer can't see the job. */
 export function listEventsOfOneJob(
   db: Db,
   viewer: Viewer,
@@ -230,7 +215,6 @@ const bidsOf = ($: Placeholders<{ contractorIds: string }>) => sql<EventWithPart
   select coalesce(json_agg(json_build_object('contractorId', b.contractor_id, 'status', b.status)), '[]')
   from bids b where b.job_id = "events"."job_id" and b.contractor_id = any(${$('contractorIds')}::text[]))`;
 
-/** An event for any reader, with the current facts about its job. */
 const withParties = ($: Placeholders<{ contractorIds: string }>) => ({
   event: eventShape,
   homeownerId: events.homeownerId,
@@ -252,7 +236,7 @@ const selectEvent = statement(
   'json',
 );
 
-/** Finds one event with all its fields, and the facts that decide whether the viewer may read it. */
+/** Also returns the facts that decide whether the viewer can read the event. */
 export async function findEvent(db: Db, { contractorId }: Viewer, id: EventId): Promise<EventWithParties | undefined> {
   const [row] = await selectEvent(db, { id, contractorIds: asArray(contractorId ? [contractorId] : []) });
   return row as EventWithParties | undefined;
@@ -273,8 +257,7 @@ const selectBatch = statement(
 );
 
 /**
- * Reads a batch of events with all their fields, for all readers. Each event has its job's current state and these
- * contractors' bids on the job.
+ * The batch is for all readers. Each event comes with its job's current state and these contractors' bids on the job.
  */
 export function readBatch(
   db: Db,

@@ -17,13 +17,11 @@ import { forEachRole, visibleEvents, visibleEventsOfJob, type ViewerIds } from '
 
 type WithActor = Omit<typeof events.$inferSelect, 'homeownerId'> & { actor: ShownRow<typeof EVENT_ACTOR> | null };
 
-/** An event as it's stored. `data` has the fields that are specific to the event's type. */
+/** `data` has the fields that are specific to the event's type. */
 export type EventRow = RowOf<Entity<StoredEventFields>, WithActor>;
 
-/** An event as a viewer reads it. */
 export type JobEvent = EventRow & EventDetails;
 
-/** The columns of an event with its actor's name. */
 const { homeownerId: _owner, ...shownColumns } = getTableColumns(events);
 
 export const eventShape = {
@@ -34,7 +32,7 @@ export const eventShape = {
   ),
 };
 
-/** An event that doesn't have a number and a time yet. */
+/** An event before it gets a number and a time. */
 export interface NewEvent {
   type: EventType;
   actorId: UserId;
@@ -45,8 +43,8 @@ export interface NewEvent {
 }
 
 /**
- * Inserts events with the current time, which is read under the job's lock. `now()` would be the time when the
- * transaction started. If the transaction then waited for another one, the other one's events could have later times.
+ * The time is read under the job's lock. `now()` would return the start of the transaction. While the transaction waits
+ * for the lock, other transactions can write events with later times.
  */
 const insertEvents = statement('insertEvents', {}, ($: Placeholders<{ rows: string }>) =>
   builder.insert(events).select(sql`
@@ -56,7 +54,7 @@ const insertEvents = statement('insertEvents', {}, ($: Placeholders<{ rows: stri
       bidder_id text, from_status job_status, to_status job_status, data jsonb, homeowner_id text)`),
 );
 
-/** Adds events to a locked job and continues the job's numbering. The caller must raise the job's event count. */
+/** Continues the locked job's event numbers. The caller must raise the job's event count. */
 export async function logEvents(
   tx: Db,
   job: { readonly id: JobId; readonly homeownerId: HomeownerId; readonly eventCount: number },
@@ -99,10 +97,7 @@ export const listEvents = {
   'status changes': listWithVisibility('status changes'),
 } satisfies Record<EventVisibility, unknown>;
 
-/**
- * Lists a job's events in the job's row. What the viewer may read depends on the job. A contractor may have been
- * awarded one job and only have bid on another.
- */
+/** What a contractor can read differs by job. One job may be awarded to them, and another may only have their bid. */
 export const listEventsOfJob = forEachRole((role) =>
   pagedList({
     name: 'listEventsOfJob',

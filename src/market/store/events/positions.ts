@@ -1,20 +1,13 @@
-/**
- * Gives events their positions with the SQL function `number_events`. The migrations describe the order of positions
- * and why no event is skipped.
- */
+/** Gives events their positions. The migrations describe their order and why no event is skipped. */
 import { sql } from 'drizzle-orm';
 import { notifyOfSession } from '../sessions/sessions.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { events } from '../tables/events.js';
 import { NUMBERING } from '../../../platform/service-limits.js';
 
-/** The channel on which the last position is announced. */
 export const POSITIONS_CHANNEL = 'events';
 
-/**
- * Gives waiting events their positions. Returns the number of these events, the last position, and how long the oldest
- * event waited.
- */
+/** Returns how many events got a position, the last position, and how long the oldest event waited. */
 export const numberEvents = statement(
   'numberEvents',
   {
@@ -25,14 +18,13 @@ export const numberEvents = statement(
   ($: Placeholders<{ batch: number }>, fields) => builder.select(fields).from(sql`number_events(${$('batch')}::int) n`),
 );
 
-/** Reads the last position, as a string. */
 export const selectLastPosition = statement(
   'selectLastPosition',
   { last: sql<string>`coalesce(max(${events.position}), 0)::text`.as('last') },
   (_: Placeholders<object>, fields) => builder.select(fields).from(events),
 );
 
-/** Returns the last position and the number of events that wait for one, up to a limit. Also sends a heartbeat. */
+/** Counts waiting events up to a limit. Also sends a heartbeat. */
 export const pollEvents = statement(
   'pollEvents',
   ($: Placeholders<{ heartbeat: string }>) => ({

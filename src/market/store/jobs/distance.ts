@@ -1,4 +1,3 @@
-/** Distances between a place and a job's town, in SQL. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Placeholders } from '../../../platform/db/statement.js';
 
@@ -20,13 +19,12 @@ export const milesAway = (
     * power(sin(radians(s.town[0] - ${$('longitude')}::float8) / 2), 2))))`;
 
 /**
- * The sort key for distance, in tenths of a mile as shown to users. The key is rounded because the last digit of the
- * exact distance could differ on another machine, and a cursor would then point nowhere. The key is negative, so jobs
- * at the same distance are sorted newest first.
+ * The sort key, in tenths of a mile as shown to users. The exact distance's last digit could differ on another machine,
+ * and a cursor would then point nowhere. The key is negative, so descending order puts the nearest jobs first, and the
+ * newest first among jobs at the same distance.
  */
 export const closenessOf = (miles: SQL): SQL => sql`-round(${miles} * 10)::integer`;
 
-/** The same sort key for a row of `jobs`. */
 export const closenessOfJob = ($: Placeholders<PlaceValues>): SQL =>
   sql`(select ${closenessOf(milesAway($))} from job_search s where s.job_id = "jobs"."id")`;
 

@@ -1,4 +1,4 @@
-/** Counts the jobs in each state that a viewer may see. The numbers equal the totals of each state's list. */
+/** Counts the jobs in each state that a viewer can see. Each count equals the total of that state's list. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import { STATES_OPEN_TO_BIDS } from '../../rules/parties.js';
 import { JOB_STATES, type JobState } from '../../rules/states.js';
@@ -38,14 +38,14 @@ function countsFor(role: Role, $: Placeholders<ViewerIds>): SQL[] {
   }
 }
 
-/** Counts all jobs in a state, up to the counting limit. An index by state finds the jobs. */
+/** Counts up to the counting limit. An index by state finds the jobs. */
 function countOf(state: SQL, condition?: SQL): SQL {
   return sql`select ${state} as status,
     (select count(*)::int from (select from jobs where ${and(sql`"jobs"."status" = ${state}`, condition)}
       limit ${MAX}) bounded) as count`;
 }
 
-/** Counts a user's own jobs in each state. A user has few enough jobs to count all of them. */
+/** A user has few enough jobs to count all of them. */
 function countsBy(own: SQL): SQL {
   return sql`select "jobs"."status", least(count(*), ${MAX})::int as count ${own} group by "jobs"."status"`;
 }
@@ -55,7 +55,7 @@ function ownNoLongerOpen($: Placeholders<ViewerIds>): SQL {
     join jobs on "jobs"."id" = own.job_id and ${isClosedToBids}`;
 }
 
-/** Counts the jobs in every state, in lifecycle order. */
+/** The states are in lifecycle order. */
 export async function countJobs(db: Db, viewer: Viewer): Promise<JobCount[]> {
   const rows = await counts[viewer.role](db, idsOf(viewer));
   return JOB_STATES.map((status) => ({ status, count: rows.find((one) => one.status === status)?.count ?? 0 }));

@@ -1,7 +1,4 @@
-/**
- * The facts about a job, each as a column in a select of jobs. A statement reads only the facts that its caller asks
- * for.
- */
+/** The facts about a job, each as a column in a select of jobs. Only the requested facts are read. */
 import { sql, type SQL } from 'drizzle-orm';
 import { PROPOSAL_EVENT } from '../../rules/jobs/disputes.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
@@ -14,7 +11,7 @@ import { availableTo } from '../ledger/ledger.js';
 import type { Placeholders } from '../../../platform/db/statement.js';
 import { isOwnerSuspended, ownBidStates, type ViewerIds } from '../visibility.js';
 
-/** How to read a fact. For a call, the caller's balance is locked, so nothing else can spend the tokens. */
+/** In a call, the caller's balance is locked, so no other call can spend the tokens. */
 interface FactQuery {
   readonly role: Role;
   readonly $: Placeholders<ViewerIds>;
@@ -23,14 +20,14 @@ interface FactQuery {
 
 const ownerUserId = sql`(select h.user_id from homeowners h where h.id = "jobs"."homeowner_id")`;
 
-/** The latest proposal, if the parties can still agree. The query reads only this job's events. */
+/** Null if the parties can no longer agree. The query reads only this job's events. */
 const standingProposal = sql`case when "jobs"."status" = '${inState('acceptResolution')}'
   then (select json_build_object('eventId', e.id, 'by', e.actor_id) from events e
   where e.job_id = "jobs"."id" and e.type = '${sql.raw(PROPOSAL_EVENT)}' order by e.sequence desc limit 1) end`;
 
 /**
- * A completed job stays completed, so its last status change is its completion. The query doesn't use EXISTS, because
- * for a list of jobs Postgres would evaluate it by reading all events.
+ * A completed job's last status change is its completion. The query doesn't use EXISTS, because for a list of jobs
+ * Postgres would evaluate it by reading all events.
  */
 const reviewWindow = sql`case when "jobs"."status" = '${inState('review')}' and (
   select true from events e
@@ -62,13 +59,12 @@ const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
   bidsLimitingEdits: () => bidsLimitingEdits,
 };
 
-/** Returns the columns of these facts. Dispute events are still in the format that `disputeEventsOfJob` selects. */
+/** Dispute events are still in the format that `disputeEventsOfJob` selects. */
 export function factColumns<Name extends FactName>(names: readonly Name[], query: FactQuery) {
   const columns = names.map((name) => [name, FACTS[name](query)]);
   return Object.fromEntries(columns) as { readonly [Fact in Name]: SQL<JobFacts[Fact]> };
 }
 
-/** Returns the only state in which this operation is possible. */
 function inState(key: 'acceptResolution' | 'review') {
   return sql.raw(JOB_ACTIONS[key].from[0]);
 }

@@ -1,4 +1,3 @@
-/** Lists the jobs that a viewer may see and that match the filters. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import { DEFAULT_JOB_ORDER, type JobOrder } from '../../rules/jobs/orders.js';
 import { PAGE } from '../../../platform/caller-limits.js';
@@ -17,12 +16,11 @@ import { builder, cachedByKey, type Placeholders } from '../../../platform/db/st
 import { jobs } from '../tables/jobs.js';
 import { idsOf, isOpenToBids, listedJobs } from '../visibility.js';
 
-/** A job in a list, with the distance from the requested place to the job's town in miles, rounded to a tenth. */
+/** The distance is in miles, rounded to a tenth. */
 export type JobListItem = JobRow & { distance: number | null };
 
 const lists = cachedByKey<List<FilterValues, JobListItem>>();
 
-/** Lists the jobs that the viewer may see and that match the filter, with the included parts. */
 export async function listJobs(
   db: Db,
   viewer: Viewer,
@@ -66,7 +64,7 @@ export async function listJobs(
   const on = searches.length > 0 ? (db.forLong?.() ?? db) : db;
   const page = await list(include)(on, values, request);
   readParts(viewer, page.rows, include);
-  // The total doesn't depend on the included parts, so the list without them can count it.
+  // The total doesn't depend on the included parts.
   return request.withTotal ? page : Object.assign(page, { total: () => list({}).total(on, values) });
 }
 
@@ -93,7 +91,7 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobList
       builder
         .select(fields)
         .from(jobs)
-        // The IDs are passed as an array, so the planner can only look up each of them.
+        // The IDs are passed as an array, so the planner has to look up each job by its ID.
         .where(
           gatherRows
             ? sql`${jobs.id} = any(array(${neededRows(kind.order, scan.gatheredRows ?? gatherRows($, scan), scan)}))`
@@ -106,7 +104,7 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobList
         sql`select from (${gatherForTotal($, scan)}) g limit ${scan.atMost}`,
     }),
     ...(kind.searches.length > 0 && { exactTotalMax: PAGE.exactSearchTotalMax }),
-    // A search reads as many rows for its first page as for the total.
+    // A search reads as many rows for its first page as for its total.
     ...(kind.searches.length > 0 && (isNearest || kind.order === DEFAULT_JOB_ORDER) && { gatherRows }),
   });
 }
@@ -116,15 +114,12 @@ function neededRows(order: JobOrder, rows: SQL, { rowsNeeded, offset, direction 
     limit ${sql.raw(String(rowsNeeded))}${offset ? sql` offset ${offset}` : sql``}`;
 }
 
-/**
- * The condition for the jobs that a viewer may see. Every contractor sees all open jobs, so a list of open jobs doesn't
- * need to read the contractor's own bids.
- */
+/** Every contractor sees all open jobs, so a list of only open jobs doesn't need to read the contractor's own bids. */
 function visible({ role, statuses }: ListKind, $: Placeholders<FilterValues>): SQL | undefined {
   return role === 'contractor' && asksFor(statuses) === 'open' ? isOpenToBids : listedJobs(role, $);
 }
 
-/** Builds a `like` pattern that finds this text. `%` and `_` are escaped, so they match only themselves. */
+/** `%` and `_` are escaped, so they match only themselves. */
 export function likePattern(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }

@@ -10,10 +10,7 @@ const $ = sql.placeholder as Placeholders<PlaceValues>;
 const { id, createdAt, updatedAt, budgetRank, statusChangedAt } = jobs;
 const BY_CREATION = { keys: { createdAt, id }, key: 'createdAt', column: 'created_at', isByState: false } as const;
 
-/**
- * For each order, the keys that form a position, the field with the first key, and the column of that field. If
- * `isByState` is true, the only index is one per state, and a list of all jobs is gathered from these indexes.
- */
+/** If `isByState` is true, there is only one index per state, and a list of all jobs is gathered from these indexes. */
 export const JOB_LIST_ORDERS = {
   newest: { ...BY_CREATION, direction: 'desc' },
   oldest: { ...BY_CREATION, direction: 'asc' },
@@ -47,7 +44,6 @@ export const JOB_LIST_ORDERS = {
   },
 } as const satisfies Record<JobOrder, object>;
 
-/** Returns the `order by` expressions for a table or an alias, in the page's direction. */
 export function inOrder(order: JobOrder, of: 'jobs' | 'g' | 'l', direction: Direction): SQL {
   const { column } = JOB_LIST_ORDERS[order];
   return sql.raw(`"${of}"."${column}" ${direction}, "${of}"."id" ${direction}`);

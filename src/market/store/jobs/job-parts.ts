@@ -1,8 +1,7 @@
 /**
- * A job's parts: its homeowner, bids, events, dispute, and the facts for its available actions. Each part is defined
- * once, as one JSON value in a row of `jobs`, and is read in one of two ways. If the selection is known in advance, the
- * statement that reads the job also reads the part. Otherwise, one statement reads the part for many jobs together.
- * Both ways read only what the viewer may see.
+ * A job's parts, each defined once as one JSON value in a row of `jobs`. If the selection is known in advance, the
+ * statement that reads the job also reads the part. Otherwise, one statement reads the part for many jobs together. In
+ * both cases, only data that the viewer can see is read.
  */
 import { sql, type SQL } from 'drizzle-orm';
 import { disputeFrom, type Dispute } from '../../rules/jobs/disputes.js';
@@ -33,11 +32,10 @@ import { jobs } from '../tables/jobs.js';
 import { factColumns } from './job-facts.js';
 import { forEachRole, idsOf, visibleBids, type ViewerIds } from '../visibility.js';
 
-/** The parts that a statement reads along with a job. A part that isn't set here isn't read. */
+/** A part that isn't included here isn't read. */
 export interface JobInclude {
-  /** Set if the total of a job list is also read. */
   readonly total?: true;
-  /** The names of the job's own fields. Defaults to all of them. */
+  /** Defaults to all of the job's own fields. */
   readonly job?: readonly string[];
   readonly homeowner?: PersonFields;
   readonly ownBids?: BidFields;
@@ -49,55 +47,45 @@ export interface JobInclude {
 }
 
 interface ListFields {
-  /** The number of entries per page. */
   readonly size: number;
-  /** True if the list's total is also read. */
   readonly total?: boolean;
   /**
-   * `start` says where the page starts, and `ofStatus` whether it has only bids in one state. Both are used only if
-   * parts are read for many jobs together.
+   * `ofStatus` limits the page to bids in one state. `start` and `ofStatus` are used only if parts are read for many
+   * jobs together.
    */
   readonly start?: PageStart;
   readonly ofStatus?: boolean;
 }
 
-/** The values for `start` and `ofStatus`. */
 export type ListValues = { readonly position?: Position | undefined; readonly status?: BidState | null };
 
-/**
- * The parts of a job. A part that wasn't read is undefined. A part is null if the job doesn't have it or this viewer
- * may not see it.
- */
+/** A part that wasn't read is undefined. A part is null if the job doesn't have it or this viewer can't see it. */
 export interface JobParts {
   readonly homeowner?: ReadableHomeowner | null;
-  /** The viewer's own bids, newest first. */
+  /** Newest first. */
   readonly ownBids?: readonly BidWithBidder[];
   readonly awardedBid?: BidWithBidder | null;
   readonly bids?: Page<BidWithBidder>;
   readonly timeline?: Page<JobEvent>;
   readonly dispute?: Dispute | null;
-  /** The facts that decide which actions are available. */
   readonly facts?: Partial<JobFacts>;
 }
 
 type PartsValues = ViewerIds & { status: BidState | null };
 
-/** A row of `jobs` in a statement for viewers with one role. */
 interface JobOfStatement {
   readonly role: Role;
-  /** The statement's parameters. `status` is used only if the include has `ofStatus`. */
+  /** `status` is used only if the include has `ofStatus`. */
   readonly $: Placeholders<PartsValues>;
-  /** The job's identifier, which isn't read from `jobs` because a deleted draft has no row there. */
+  /** The ID isn't always read from `jobs`, because a deleted draft has no row there. */
   readonly jobId: SQL;
 }
 
-/** The person who reads the parts, and their role in the job. */
 interface JobOfViewer {
   readonly viewer: Viewer;
   readonly party: Party;
 }
 
-/** A part of a job: the JSON value in the job's row, and the function that reads it. */
 interface PartOfJob<Selection, Part> {
   sql(selection: Selection, job: JobOfStatement): SQL;
   reader(selection: Selection, role: Role): (json: never, job: JobOfViewer) => Part;
@@ -184,12 +172,12 @@ function readDispute(list: unknown[][], { party }: JobOfViewer): Dispute | null 
 }
 
 /**
- * True if the bid has the job's creation time. With this condition, the index of a contractor's jobs finds the
- * contractor's bids on the job without reading the job's other bids.
+ * With this condition, the index of a contractor's jobs finds the contractor's bids on a job without reading the job's
+ * other bids.
  */
 const SAME_JOB_CREATION_TIME = sql`"bids"."job_created_at" = "jobs"."created_at"`;
 
-/** The rows of a page, and the total if it was counted. If there are more rows, the page has one extra row. */
+/** If there are more rows, the page has one extra row. The total is null if it wasn't counted. */
 type PageJson<Entry> = readonly [rows: Entry[], total: number | null];
 
 const NO_TOTAL = sql`null`;
@@ -211,20 +199,19 @@ function namesIn(include: JobInclude): PartName[] {
   return (Object.keys(JOB_PARTS) as PartName[]).filter((name) => include[name] !== undefined);
 }
 
-/** Returns the included parts as one JSON value, or null if the include doesn't name any parts. */
+/** Null if the include doesn't name any parts. */
 function partsAsJson(include: JobInclude, job: JobOfStatement): SQL<readonly unknown[] | null> {
   const parts = namesIn(include).map((name) => JOB_PARTS[name].sql(include[name] as never, job));
   return parts.length === 0 ? sql`null::json` : sql`json_build_array(${sql.join(parts, sql`, `)})`;
 }
 
-/** Returns the column for the included parts in a select of jobs. `readParts` reads its value. */
+/** `readParts` reads this column. */
 export function partsColumn(include: JobInclude, role: Role, $: Placeholders<ViewerIds>) {
   // The cast is safe because an include for this column never has `ofStatus`.
   const job = { role, $: $ as Placeholders<PartsValues>, jobId: sql`"jobs"."id"` };
   return { parts: partsAsJson(include, job).as('parts') };
 }
 
-/** Replaces the parts' JSON values in rows that were selected with `partsColumn`. */
 export function readParts(
   viewer: Viewer,
   rows: readonly (JobParties & { parts?: unknown })[],
@@ -234,7 +221,7 @@ export function readParts(
   for (const row of rows) if (row.parts) row.parts = read(row.parts as readonly unknown[], viewer, row);
 }
 
-/** Returns the parts that were read with the job. A list's part is always its first page, without a filter by state. */
+/** A list's part is always its first page, without a filter by state. */
 export function partsOf(job: object): JobParts {
   return (job as { parts?: JobParts | null }).parts ?? {};
 }
@@ -258,8 +245,8 @@ const selectParts = forEachRole((role) =>
 );
 
 /**
- * Reads the parts of many jobs in one statement. The viewer must be allowed to see the jobs. For each job, the
- * statement reads at most one row more than the page's size. The caller limits the number of jobs.
+ * The viewer must be allowed to see the jobs, and the caller must limit their number. For each job, the statement reads
+ * at most one row more than the page's size.
  */
 export async function readPartsOfMany<Job extends JobParties & { readonly id: JobId }>(
   db: Db,
@@ -284,8 +271,7 @@ function partsReader(include: JobInclude, role: Role) {
     read: JOB_PARTS[name].reader(include[name] as never, role),
   }));
   return (json: readonly unknown[], viewer: Viewer, job: JobParties): JobParts => {
-    // Treating every contractor as a bidder is safe here, because these parts contain only data that the viewer may
-    // see.
+    // Treating every contractor as a bidder is safe, because these parts contain only data that the viewer may see.
     const ofViewer: JobOfViewer = { viewer, party: partyOf(viewer, job, true) };
     const parts: Record<string, unknown> = {};
     for (const [at, { name, read }] of readers.entries()) parts[name] = read(json[at] as never, ofViewer);
@@ -293,7 +279,7 @@ function partsReader(include: JobInclude, role: Role) {
   };
 }
 
-/** Creates a function that calls `make` once for each include, on first use. */
+/** Calls `make` once for each include, on first use. */
 export function byInclude<Parts extends object>(make: (include: JobInclude) => Parts): (include: JobInclude) => Parts {
   const cachedByInclude = cachedByKey<Parts>();
   return (include) => cachedByInclude(includeKey(include), () => make(include));

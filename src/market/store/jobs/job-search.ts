@@ -1,11 +1,11 @@
 /**
- * Finds the jobs in a list that contain a text or are near a place, in one of two ways. A scan reads the list in order
- * until enough jobs match, which is fast if many jobs match. An index finds all matches in the whole market. They are
- * then sorted and looked up in the list, which is fast if few jobs match.
+ * Finds the jobs in a list that contain a string or are near a place, in one of two ways. A scan reads the list in
+ * order until enough jobs match, which is fast if many match. An index finds all matches in the whole market, which is
+ * fast if few match.
  *
- * For lists in order of creation, a sample of the newest jobs decides between a scan and an index. If the scan finds
- * fewer matches than expected, the index is used instead. For lists in any other order, the first few thousand jobs are
- * scanned. If these jobs don't fill the page, an index is used, and its matches are sorted afterward.
+ * For lists in order of creation, a sample of the newest jobs decides which way is used. If the scan finds fewer
+ * matches than expected, the index is used instead. For lists in any other order, the first few thousand jobs are
+ * scanned. If they don't fill the page, an index is used, and its matches are sorted afterward.
  */
 import { and, getTableName, sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
@@ -18,22 +18,18 @@ import { jobSearch, openJobSearch } from '../tables/jobs.js';
 import { isInOpenState } from '../visibility.js';
 
 export interface SearchValues extends PlaceValues {
-  /** The pattern for a case-insensitive `like`. */
   pattern: string | null;
 }
 
 type Search = Placeholders<SearchValues>;
 type Conditions = readonly (SQL | undefined)[];
 
-/** Separates the title from the description in `job_search.words`, where both are searched as one string. */
+/** Separates the title from the description in `job_search.words`. */
 export const SEPARATOR = '\u0001';
 
 const isInBox = ($: Search) => sql`s.town <@ ${$('box')}::box`;
 
-/**
- * Each filter's condition on a row `s` of `job_search`. The subquery keeps the planner from guessing how many rows
- * match.
- */
+/** The subquery keeps the planner from guessing how many rows match. */
 const MATCHES = {
   search: ($: Search) => sql`s.words like (select lower(${$('pattern')}::text))`,
   near: ($: Search) => sql`${isInBox($)} and ${milesAway($)} <= ${$('miles')}::float8`,
@@ -42,14 +38,11 @@ const MATCHES = {
 export type SearchFilter = keyof typeof MATCHES;
 export const SEARCH_FILTERS: readonly SearchFilter[] = ['search', 'near'];
 
-/** The jobs to search. */
 export interface Market {
   readonly areOpen: boolean;
-  /** The other conditions that these jobs must meet. */
   readonly conditions: readonly SQL[];
 }
 
-/** Returns the conditions that a row of `jobs` must meet to be in the market. */
 export const inMarket = ({ areOpen, conditions }: Market): SQL[] => [
   ...(areOpen ? [isInOpenState] : []),
   ...conditions,
@@ -61,7 +54,6 @@ const tableName = (table: PgTable) => sql.raw(getTableName(table));
 const allOf = (conditions: Conditions) => and(...conditions) ?? sql`true`;
 const matchesAll = ($: Search, filters: readonly SearchFilter[]) => allOf(filters.map((by) => MATCHES[by]($)));
 
-/** Lists the jobs that meet the conditions, newest first. */
 function newestJobs(where: Conditions): SQL {
   return sql`select "jobs"."id", "jobs"."created_at" from jobs where ${allOf(where)}
     order by "jobs"."created_at" desc, "jobs"."id" desc`;
@@ -70,10 +62,7 @@ function newestJobs(where: Conditions): SQL {
 const withSearchRow = (list: SQL, table: PgTable = jobSearch) =>
   sql`(${list}) l cross join lateral (select * from ${tableName(table)} where job_id = l.id offset 0) s`;
 
-/**
- * Returns the first jobs in a list that match the filters. `where` has the conditions that the list itself doesn't
- * guarantee.
- */
+/** `where` has the conditions that the list itself doesn't guarantee. */
 export function scanJobs($: Search, filters: readonly SearchFilter[], list: SQL, where: Conditions, atMost: number) {
   const isListed = and(sql`"jobs"."id" = l.id`, ...where);
   const listCondition = sql`cross join lateral (select from jobs where ${isListed} offset 0) j`;
@@ -82,10 +71,7 @@ export function scanJobs($: Search, filters: readonly SearchFilter[], list: SQL,
     where ${matchesAll($, filters)} order by l.created_at desc, l.id desc limit ${atMost}`;
 }
 
-/**
- * Returns the first jobs that one filter's index finds. These jobs must also match the other filters and be in the
- * market.
- */
+/** The jobs must also match the other filters and be in the market. */
 function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[], market: Market, scan: ScanLimit) {
   const others = filters.filter((other) => other !== by);
   const positionCondition = scan.positionCondition([sql`s.created_at`, sql`s.job_id`]);
@@ -94,7 +80,7 @@ function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[
     where ${allOf([matchesAll($, others), positionCondition])} order by s.created_at desc, s.job_id desc`;
   const where = inMarket(market);
   if (where.length === 0) return sql`${matching} limit ${scan.atMost}`;
-  // The job is also looked up by its creation time, so the list's index can decide without reading the job.
+  // With the creation time, the list's index alone can decide whether the job is listed.
   const isListed = and(sql`"jobs"."id" = l.id and "jobs"."created_at" = l.created_at`, ...where);
   return sql`select l.id, l.created_at
     from (${matching} offset 0) l cross join lateral (select from jobs where ${isListed} offset 0) j
@@ -103,18 +89,20 @@ function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[
 
 const SAMPLE_JOBS = 1_000;
 /**
- * The assumed number of jobs in the market. If there are fewer, both ways are faster than estimated. If there are more
- * open jobs, the index of open jobs still leads only to open jobs.
+ * The assumed number of jobs. If there are fewer, both ways are faster than estimated. If there are more open jobs, the
+ * index of open jobs still returns only open jobs.
  */
 const jobsIn = ({ areOpen }: Market) => (areOpen ? 200_000 : 1_000_000);
 /** A scan is abandoned after it has read this many times the expected number of rows. */
 const SCAN_MARGIN = 1.5;
-/** A list that ends within this many jobs is scanned. An index may find any number of matches outside such a list. */
+/**
+ * A list that ends within this many jobs is scanned. An index may find any number of matches outside such a short list.
+ */
 const SHORT_LIST = 5_000;
 
 /**
- * Returns the first matches in a market, in the way that should read fewer rows. An index reads every match, even if it
- * isn't in the list. A scan stops at the last requested match or at the end of the list.
+ * Picks the way that should read fewer rows. An index reads every match, even if it isn't in the list. A scan stops at
+ * the last requested match or at the end of the list.
  */
 export function searchJobs($: Search, filters: readonly SearchFilter[], market: Market, limit: ScanLimit): SQL {
   const { atMost, positionCondition } = limit;
@@ -147,20 +135,19 @@ export function searchJobs($: Search, filters: readonly SearchFilter[], market: 
     (select * from scanned where (select is_enough from checked)) union all ${each(lookUp, sql` union all `)}`;
 }
 
-/** The search's condition on a row of `jobs`. Use it only for short lists. */
+/** Use this condition only for short lists. */
 export function matchesSearch($: Search, filters: readonly SearchFilter[]): SQL[] {
-  // `exists` isn't used because the planner would find all jobs near the place once for every job.
+  // With `exists`, the planner would find all jobs near the place once for every job.
   const matches = sql`(select ${matchesAll($, filters)} from job_search s where s.job_id = "jobs"."id")`;
   return filters.length > 0 ? [matches] : [];
 }
 
-/** The number of jobs that are scanned before an index is used. */
 export const SCANNED_FIRST = 5_000;
 
 /**
- * Returns the first matches in an order that the text and place indexes don't have. If many jobs match, the first jobs
- * in the list fill the page. Otherwise an index is used, because it finds only a few matches. The first jobs in the
- * list may come from several indexes.
+ * Searches in the orders that the text and place indexes don't support. If many jobs match, the first jobs in the list
+ * fill the page. Otherwise, there are only a few matches, and an index finds them. The first jobs in the list may come
+ * from several indexes.
  */
 export function searchJobsInOrder(
   $: Search,
@@ -189,9 +176,8 @@ export function searchJobsInOrder(
 }
 
 /**
- * Returns the nearest matches. The query computes the distance of every town in the box and sorts the matches. It then
- * checks the other conditions, nearest job first, until it has enough jobs. For open jobs, the table contains only open
- * jobs, so their state isn't checked.
+ * Computes the distance of every town in the box. Then checks the other conditions, nearest job first, until there are
+ * enough jobs. The table of open jobs contains only open jobs, so their state isn't checked.
  */
 export function nearestJobs($: Search, filters: readonly SearchFilter[], market: Market, scan: ScanLimit): SQL {
   const { atMost, positionCondition, direction } = scan;

@@ -1,4 +1,4 @@
-/** Where a list's jobs come from if one index in the list's order would read too many rows. */
+/** Selects a list's jobs from several sources if one index in the list's order would read too many rows. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import type { JobOrder } from '../../rules/jobs/orders.js';
 import { STATES_OPEN_TO_BIDS } from '../../rules/parties.js';
@@ -63,17 +63,13 @@ function isNewestFirst(order: JobOrder, { direction }: ScanLimit): boolean {
   return JOB_LIST_ORDERS[order].key === 'createdAt' && direction === 'desc';
 }
 
-/**
- * True if one index per state finds the first jobs. One homeowner's jobs don't need this, because they are few enough
- * to sort.
- */
+/** One homeowner's jobs don't need one index per state, because they are few enough to sort. */
 function isOfStates({ role, order, names, statuses }: ListKind): boolean {
   if (role !== 'admin') return false;
   if (statuses.length > 0) return statuses.length > 1;
   return JOB_LIST_ORDERS[order].isByState && !names.includes('homeownerId');
 }
 
-/** Selects the first jobs without the search, from one index per state or from a single index. */
 function firstInMarket(kind: ListKind): GatherRows {
   if (!isOfStates(kind)) return ($, scan) => inJobs(kind.order, inMarket(marketOf(kind, $)), scan);
   const states = kind.statuses.length > 0 ? kind.statuses : JOB_STATES;
@@ -81,7 +77,6 @@ function firstInMarket(kind: ListKind): GatherRows {
   return ($, scan) => union(each.map((first) => first($, scan)));
 }
 
-/** Selects the first jobs that meet the conditions, in the list's order. */
 function inJobs(order: JobOrder, where: readonly SQL[], scan: ScanLimit, from = sql`jobs`): SQL {
   const { positionCondition, atMost, direction } = scan;
   const key = sql.raw(JOB_LIST_ORDERS[order].column);
@@ -90,7 +85,7 @@ function inJobs(order: JobOrder, where: readonly SQL[], scan: ScanLimit, from = 
     order by ${inOrder(order, 'jobs', direction)} limit ${atMost}`;
 }
 
-/** Selects the first of a few jobs, in any order. For the order by distance, it computes each job's distance once. */
+/** If the list is sorted by distance, each job's distance is computed only once. */
 function inFewJobs({ order, searches }: ListKind, where: readonly SQL[], $: Placeholders<FilterValues>, from: SQL) {
   const all = [...where, ...matchesSearch($, searches)];
   if (order !== 'nearest') return (scan: ScanLimit) => inJobs(order, all, scan, from);
@@ -98,7 +93,6 @@ function inFewJobs({ order, searches }: ListKind, where: readonly SQL[], $: Plac
   return (scan: ScanLimit) => inJobs(order, [], scan, measured);
 }
 
-/** The jobs that this viewer can see and these filters select, without the search. */
 function marketOf(kind: ListKind, $: Placeholders<FilterValues>): Market {
   const { role, statuses } = kind;
   const asksForOpen = asksFor(statuses) === 'open';
@@ -116,28 +110,22 @@ function marketOf(kind: ListKind, $: Placeholders<FilterValues>): Market {
 
 type Condition = ($: Placeholders<FilterValues>) => SQL;
 
-/**
- * The condition for a list of one person's jobs. A person has so few jobs that all of them are read and then sorted.
- */
+/** A person has so few jobs that all of them are read and then sorted. */
 function conditionOfPerson({ role, names, order }: ListKind): Condition | undefined {
-  // The operation refuses this filter to anyone who can't see all of these jobs. The visibility is checked here as
-  // well.
+  // This is a second line of defense. The operation refuses this filter to anyone who can't see all of these jobs.
   if (names.includes('contractorId')) return ($) => and(FILTERS.contractorId($), visibleJobs(role, $)) ?? sql`true`;
   if (order !== 'nearest') return undefined;
   if (role === 'homeowner') return ($) => visibleJobs(role, $);
   return names.includes('homeownerId') ? FILTERS.homeownerId : undefined;
 }
 
-/**
- * Selects the first of one person's jobs, which are few enough to sort. The subquery makes the planner use the person's
- * index instead of searching the list of all jobs.
- */
+/** The subquery makes the planner use the person's index instead of searching the list of all jobs. */
 function jobsOfPerson(kind: ListKind, ofPerson: Condition): GatherRows {
   return ($, scan) =>
     inFewJobs(kind, conditions(kind, $), $, sql`(select * from jobs where ${ofPerson($)} offset 0) jobs`)(scan);
 }
 
-/** Selects the jobs that the contractor has bid on and that are no longer open. Open jobs come from the market. */
+/** Open jobs aren't included, because they come from the market. */
 function ownJobs(kind: ListKind): GatherRows {
   const { searches, order } = kind;
   const closedJobs = ($: Placeholders<FilterValues>) => [isClosedToBids, ...conditions(kind, $)];
@@ -149,7 +137,7 @@ function ownJobs(kind: ListKind): GatherRows {
       : inFewJobs(kind, [isOwn($), ...closedJobs($)], $, sql`jobs`)(scan);
 }
 
-/** Lists the jobs that the contractor has bid on, newest first. An index of bids has them in this order. */
+/** An index of bids contains the jobs in this order. */
 function jobsBidOn($: Placeholders<FilterValues>, { positionCondition }: ScanLimit): SQL {
   const position = positionCondition([sql`own.job_created_at`, sql`own.job_id`]);
   return sql`select distinct own.job_created_at as created_at, own.job_id as id from bids own

@@ -1,6 +1,6 @@
 /**
- * Jobs: reads them, locks one, and changes its row. A caller that changes a job holds its lock and adds the events that
- * describe the change (`events.ts`).
+ * Jobs: reads, locks, and changes them. A caller that changes a job must hold its lock and add the events that describe
+ * the change (`events.ts`).
  */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import { JOB_FIELDS, type JobFields } from '../../rules/jobs/editing.js';
@@ -26,29 +26,24 @@ import { forEachRole, idsOf, visibleJobs, type ViewerIds } from '../visibility.j
 
 export type { JobRow };
 
-/** The coordinates of a job's address. `town` is the center of the city, which is public. */
+/** `town` is the center of the city, which is public. */
 export interface Places {
   latitude: number | null;
   longitude: number | null;
   town: string | null;
 }
 
-/**
- * A job, with the facts that decide whether the viewer can see it. These facts are read only if the job's row isn't
- * enough.
- */
+/** The facts that decide whether the viewer can see the job are read only if the job's row isn't enough. */
 export interface JobWithVisibility<Job = JobRow> extends Partial<Pick<JobFacts, 'ownBids' | 'isOwnerSuspended'>> {
   job: Job;
 }
 
 export const jobColumns = getTableColumns(jobs);
 
-/** The columns that are always read, to find a job's other parts and to check its rules. */
+/** These columns are always read, to find a job's other parts and to check its rules. */
 const REQUIRED_COLUMNS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContractorId', 'createdAt'];
 
-/**
- * Returns the included columns and the columns that the statement itself needs. The rows don't have any other columns.
- */
+/** The rows have only the included columns and those that the statement itself needs. */
 export function jobFields({ job }: JobInclude, ...neededFields: readonly (keyof JobRow)[]): typeof jobColumns {
   return job ? narrow(jobColumns, job, [...REQUIRED_COLUMNS, ...neededFields]) : jobColumns;
 }
@@ -66,7 +61,6 @@ const selectJob = forEachRole((role) =>
   ),
 );
 
-/** Reads one job and the included parts in a single statement. */
 export async function readJob(
   db: Db,
   viewer: Viewer,
@@ -79,25 +73,23 @@ export async function readJob(
 }
 
 /**
- * Locks a job. An operation that changes more than the job takes this lock first. The order of locks is job, bids,
- * holds, accounts. Read other rows in a later statement, which sees everything that was committed before the lock. A
- * subquery in the locking statement itself would see the rows as they were before the wait.
+ * The order of locks is job, bids, holds, accounts. Read other rows in a later statement, which sees everything that
+ * was committed before the lock. A subquery in the locking statement would see the rows as they were before the wait.
  */
 export const lockJob = statement('lockJob', jobColumns, ($: Placeholders<{ id: JobId }>, fields) =>
   selectFrom(jobs, fields, eq(jobs.id, $('id'))).for('update'),
 );
 
-/** Locks a job, found by a bid on it. */
 export const lockJobOfBid = statement('lockJobOfBid', jobColumns, ($: Placeholders<{ id: BidId }>, fields) =>
   selectFrom(jobs, fields, sql`${jobs.id} = (select b.job_id from bids b where b.id = ${$('id')})`).for('update'),
 );
 
-/** Reads a job's facts. Undefined if the job doesn't exist. */
+/** Undefined if the job doesn't exist. */
 export type ReadFacts = (db: Db, viewer: Viewer, id: JobId) => Promise<Partial<JobFacts> | undefined>;
 
 /**
- * Creates a function that reads a call's facts under the job's lock. The names of the facts are part of the SQL. If a
- * parameter selected the facts, Postgres would have to plan each call again.
+ * The facts' names are part of the SQL. If a parameter selected the facts, Postgres would have to plan every call
+ * again.
  */
 export function factsReader(namesFor: (role: Role) => readonly FactName[]): ReadFacts {
   const select = forEachRole((role) => {
@@ -137,7 +129,7 @@ export const insertJob = statement('insertJob', jobColumns, ($: Placeholders<New
     .returning(fields),
 );
 
-/** Sets a job's town. A trigger has already inserted the job's row in `job_search`, in the same transaction. */
+/** A trigger has already inserted the job's row in `job_search`, in the same transaction. */
 export const setTown = statement('setTown', {}, ($: Placeholders<{ id: JobId; town: string | null }>) =>
   builder
     .update(jobSearch)
@@ -145,7 +137,7 @@ export const setTown = statement('setTown', {}, ($: Placeholders<{ id: JobId; to
     .where(eq(jobSearch.jobId, $('id'))),
 );
 
-/** The changes to a job's row. A new version also sets `updatedAt`, and a new state also sets `statusChangedAt`. */
+/** A new version also sets `updatedAt`, and a new state also sets `statusChangedAt`. */
 export type JobChanges = Partial<Omit<JobRow, 'id' | 'updatedAt' | 'statusChangedAt' | 'budgetRank'>>;
 
 const SET_BY_CHANGES = {
@@ -159,7 +151,7 @@ type UpdateJob = (db: Db, values: JobChanges & { id: JobId }) => Promise<Pick<Jo
 const updates = cachedByKey<UpdateJob>();
 const NOW = sql`clock_timestamp()`;
 
-/** Changes a locked job. The statement sets only the columns that change. */
+/** Sets only the columns that change. */
 export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promise<JobRow> {
   const names = Object.keys(changes).toSorted() as (keyof JobChanges)[];
   const update = updates(
@@ -178,11 +170,11 @@ export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promi
       ) as UpdateJob,
   );
   const [row] = await update(tx, { ...changes, id: job.id });
-  if (!row) throw new Error('A job that was locked is not there.');
+  if (!row) throw new Error('A locked job is missing.');
   return { ...job, ...changes, ...row };
 }
 
-/** Deletes a draft. The draft's events remain. */
+/** The deleted draft's events remain. */
 export const deleteJob = statement('deleteJob', {}, ($: Placeholders<{ id: JobId }>) =>
   builder.delete(jobs).where(eq(jobs.id, $('id'))),
 );

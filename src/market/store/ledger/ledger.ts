@@ -1,6 +1,6 @@
 /**
- * The ledger. Every movement of tokens adds one row and changes one balance, in a single statement. The balance's check
- * constraint prevents an overdraft, even if two calls spend tokens at the same time.
+ * The ledger. A single statement adds a movement's row and changes the balance. The balance's check constraint prevents
+ * an overdraft, even if two calls spend tokens at the same time.
  */
 import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { TOKEN_BALANCE, TOKEN_TRANSFER } from '../../rules/entities/tokens.js';
@@ -21,7 +21,7 @@ const { userId: _person, ...transferColumns } = getTableColumns(tokenTransfers);
 
 export type Balance = ShownRow<typeof TOKEN_BALANCE>;
 
-/** The columns of a balance. Every account has a balance from the start. */
+/** Every account has a balance from the start. */
 export const balanceShape = {
   balance: tokenBalances.balance,
   held: tokenBalances.held,
@@ -43,18 +43,17 @@ export const selectBalances = statement(
     selectFrom(tokenBalances, fields, sql`${tokenBalances.userId} = any(${$('ids')}::text[])`),
 );
 
-/** Returns a user's balance. The balance is zero if the user doesn't exist. */
+/** Zero if the user doesn't exist. */
 export async function balanceOf(db: Db, userId: UserId): Promise<Balance> {
   const [row] = await selectBalance(db, { userId });
   return row ?? { balance: 0, held: 0, available: 0 };
 }
 
-/** Locks a balance until the transaction ends, so nothing else can spend the tokens after they were read. */
+/** Keeps other transactions from spending the tokens until this transaction ends. */
 export const lockBalance = statement('lockBalance', balanceShape, ($: Placeholders<{ userId: UserId }>, fields) =>
   selectFrom(tokenBalances, fields, eq(tokenBalances.userId, $('userId'))).for('update'),
 );
 
-/** A user's available tokens, as a column of another select. The select can also lock the balance. */
 export function availableTo(userId: SQL, { isLocked }: { isLocked: boolean }): SQL<number> {
   const lock = isLocked ? sql`for update` : sql``;
   return sql`(select t.balance - t.held from token_balances t where t.user_id = ${userId} ${lock})`;
@@ -62,7 +61,7 @@ export function availableTo(userId: SQL, { isLocked }: { isLocked: boolean }): S
 
 export interface Movement {
   userId: UserId;
-  /** The number of tokens. A positive number credits the person, and a negative number debits them. */
+  /** A positive number is a credit to the person, and a negative number is a debit. */
   change: number;
   reason: TransferReason;
   jobId?: JobId;
@@ -73,7 +72,6 @@ export interface Movement {
   externalReference?: string | null;
 }
 
-/** The parameters of a statement that moves tokens. */
 export interface TransferValues {
   transferId: TransferId;
   userId: UserId;
@@ -90,7 +88,7 @@ export interface TransferValues {
   externalReference: string | null;
 }
 
-/** Converts a movement to a transfer. On the other side of the transfer is the reason's system account. */
+/** The other side of the transfer is the reason's system account. */
 function asTransfer({ userId, change, reason, ...about }: Movement): TransferValues {
   const { systemAccount } = TRANSFER_REASONS[reason];
   const [fromAccount, toAccount] = change > 0 ? [systemAccount, userId] : [userId, systemAccount];
@@ -116,7 +114,7 @@ const ABOUT_NOTHING = {
   externalReference: null,
 };
 
-/** Changes a balance and inserts the transfer with its reason. If the account doesn't exist, nothing happens. */
+/** If the account doesn't exist, the statement does nothing. */
 const insertTransfer = statement('insertTransfer', transferColumns, ($: Placeholders<TransferValues>, fields) => {
   const changed = builder.$with('changed').as(
     builder
@@ -140,12 +138,12 @@ const insertTransfer = statement('insertTransfer', transferColumns, ($: Placehol
 });
 
 /**
- * Moves tokens. To debit an account, the caller must first lock the balance and check that it's large enough.
- * Otherwise, the balance's check constraint fails the transaction.
+ * To debit an account, first lock its balance and check that it's large enough. Otherwise, the balance's check
+ * constraint fails the transaction.
  */
 export async function moveTokens(tx: Db, movement: Movement): Promise<TokenTransfer> {
   const [transfer] = await insertTransfer(tx, asTransfer(movement));
-  if (!transfer) throw new Error('Tokens were moved for somebody who has no balance.');
+  if (!transfer) throw new Error('Tokens were transferred for a user without a balance.');
   return transfer;
 }
 
@@ -158,7 +156,7 @@ export const listTransfers = pagedList({
     selectFrom(tokenTransfers, fields, and(eq(tokenTransfers.userId, $('userId')), condition)),
 });
 
-/** Lists the transfers with this external reference. There is at most one. */
+/** There is at most one transfer with this external reference. */
 export const listTransfersByReference = pagedList({
   name: 'listTransfersByReference',
   keys: { createdAt: tokenTransfers.createdAt, id: tokenTransfers.id },
@@ -176,7 +174,6 @@ const page = pagesOfMany<UserId, { ids: string }, TokenTransfer>({
   pageOf: listTransfers.pageOf,
 });
 
-/** Reads the same page of each person's transfers. */
 export function transfersOfMany(db: Db, userIds: readonly UserId[], request: SamePageRequest) {
   return page(db, { ids: asArray(userIds) }, request);
 }
@@ -219,10 +216,7 @@ export const selectTransfer = statement(
   ($: Placeholders<{ id: TransferId }>, fields) => selectFrom(tokenTransfers, fields, eq(tokenTransfers.id, $('id'))),
 );
 
-/**
- * Finds a transfer by its external reference. This statement runs under a balance's lock, so if two calls use the same
- * reference, the second call finds the first call's transfer.
- */
+/** Runs under a balance's lock. If two calls use the same reference, the second one finds the first one's transfer. */
 export const selectTransferByReference = statement(
   'selectTransferByReference',
   getTableColumns(tokenTransfers),

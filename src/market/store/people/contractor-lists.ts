@@ -26,8 +26,7 @@ export interface ContractorFilter {
 export interface ContractorListItem {
   readonly contractor: Contractor;
   /**
-   * True if the contractor has bid on one of the viewer's jobs. Whether they have bid decides what the viewer can see
-   * of the contractor.
+   * True if the contractor has bid on one of the viewer's jobs. This decides what the viewer can see of the contractor.
    */
   readonly client: boolean;
   /** The distance to the contractor's nearest service area, in tenths of a mile. Null if no place was requested. */
@@ -44,10 +43,10 @@ interface FilterValues extends ViewerIds {
 
 const { createdAt, completedJobs, ratingRank, ratingCount, id } = contractors;
 
-/** The sort column for distance. `nearBy` computes this column, because no table has it. */
+/** `nearBy` computes this column, because no table has it. */
 const nearness = orderKey(sql`near_by.nearness`, 'integer');
 
-/** The columns of each order, which are always sorted in descending order. */
+/** The sort columns of each order. They're always sorted in descending order. */
 const KEYS = {
   newest: { createdAt, id },
   best_rated: { ratingRank, ratingCount, id },
@@ -56,8 +55,7 @@ const KEYS = {
 } as const satisfies Record<ContractorOrder, Readonly<Record<string, OrderKey>>>;
 
 /**
- * The condition of each search filter. The searched value is in a subquery, which hides it from the planner, because
- * the planner's frequency estimates are bad.
+ * The subquery hides the searched value from the planner, because the planner estimates the values' frequencies badly.
  */
 const TERMS = {
   search: ($: Placeholders<FilterValues>) =>
@@ -157,8 +155,8 @@ function matchesFilter($: Placeholders<FilterValues>, { terms }: ContractorQuery
 }
 
 /**
- * Selects the first contractors nearby. The index of service areas is queried for one area after another. A single
- * query for all areas would compare each contractor with thousands of areas.
+ * Queries the index for one area after another. A single query for all areas would compare each contractor with
+ * thousands of areas.
  */
 function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: ScanLimit): SQL {
   const { atMost, direction, positionCondition } = scan;
@@ -171,7 +169,7 @@ function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: Sca
       sql`, `,
     );
   const hasArea = sql`${contractorTerms.serviceAreas(contractors)} @> array[area.name]`;
-  // The subquery is named like its table, so the keys' names don't change.
+  // The subquery has the name of its table, so the keys' names don't change.
   return sql`select ${id}, ${distance} as nearness
     from unnest(${$('areas')}::text[], ${$('tenths')}::int[]) area (name, tenths) cross join lateral (
       select ${list(columns)} from contractors
@@ -180,12 +178,11 @@ function nearBy($: Placeholders<FilterValues>, query: ContractorQuery, scan: Sca
     order by ${list(keys.map((key) => sql`${key} ${sql.raw(direction)}`))} limit ${sql.raw(String(atMost))}`;
 }
 
-/** True if the contractor is in the query's result. */
 function isAmong(ids: SQL): SQL {
   return sql`${contractors.id} = any(array(${ids}))`;
 }
 
-/** Computes a contractor's rank from the average that is shown, in the same way as the database does. */
+/** Computes a contractor's rank from the average that is shown. The database computes the rank in the same way. */
 function rankOf({ ratingAverage }: Contractor): number {
   return Math.round((ratingAverage ?? 0) * 100);
 }

@@ -1,7 +1,4 @@
-/**
- * Lists the jobs awarded to contractors, and their bids. Reads one contractor's list, or a page for each of many
- * contractors.
- */
+/** Lists contractors' awarded jobs and bids: one contractor's list, or a page for each of many. */
 import { and, eq } from 'drizzle-orm';
 import type { ContractorId } from '../../rules/ids.js';
 import type { BidState } from '../../rules/states.js';
@@ -38,12 +35,10 @@ const bidsPage = pagesOfMany<ContractorId, { ids: string; status: BidState | nul
   pageOf: listBidsOf.all.pageOf,
 });
 
-/** Reads the same page of each contractor's awarded jobs. */
 export function awardedJobsOfMany(db: Db, contractorIds: readonly ContractorId[], request: SamePageRequest) {
   return jobsPage(db, { ids: asArray(contractorIds) }, request);
 }
 
-/** Reads the same page of each contractor's bids. */
 export function bidsOfMany(db: Db, contractorIds: readonly ContractorId[], request: SamePageRequest) {
   return bidsPage(db, { ids: asArray(contractorIds), status: null }, request);
 }

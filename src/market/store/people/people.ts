@@ -1,7 +1,4 @@
-/**
- * Reads people as other users see them, with the viewer's relation to each person. People are read either from their
- * own rows or as JSON in the rows of jobs and bids.
- */
+/** Reads people as other users see them, from their own rows or as JSON in the rows of jobs and bids. */
 import { eq, sql, type SQL } from 'drizzle-orm';
 import { isForEveryone, redact, type RedactedRow } from '../../rules/reading/redaction.js';
 import { relationsToPerson } from '../../rules/reading/readers.js';
@@ -22,7 +19,6 @@ import { forEachRole, idsOf, type ViewerIds } from '../visibility.js';
 
 export type ReadableUser = RedactedRow<'user', User>;
 
-/** A profile, with its account if both were read together. */
 export type ReadableHomeowner = RedactedRow<'homeowner', Homeowner> & { user?: ReadableUser };
 export type ReadableContractor = RedactedRow<'contractor', Contractor> & { user?: ReadableUser };
 
@@ -36,17 +32,13 @@ const COUNTERPART = {
       and j.homeowner_id = "homeowners"."id")`,
 };
 
-/**
- * True if the contractor has bid on one of the viewer's jobs. The subquery reads a single bid. With `exists`, the
- * planner would read all bids once per page.
- */
+/** The subquery reads a single bid. With `exists`, the planner would read all bids once per page. */
 export const CLIENT = ($: Placeholders<ViewerIds>) =>
   sql<boolean>`coalesce((select true from bids b join jobs j on j.id = b.job_id
     where b.contractor_id = "contractors"."id" and j.homeowner_id = ${$('homeownerId')} limit 1), false)`;
 
 const NO = sql<boolean>`false`;
 
-/** Selects people by account or profile ID, with the viewer's relation to each person. */
 const selectPeople = forEachRole((role) =>
   statement(
     'selectPeople',
@@ -69,17 +61,13 @@ const selectPeople = forEachRole((role) =>
   ),
 );
 
-/** A person's account and profile, as the viewer may see them. */
 export interface Person {
   user: ReadableUser;
   homeowner: ReadableHomeowner | null;
   contractor: ReadableContractor | null;
 }
 
-/**
- * Reads people. The result is keyed by each of a person's identifiers, so the caller finds a person by the identifier
- * that was requested.
- */
+/** The result has an entry for each of a person's identifiers, because callers look up the one that was requested. */
 export async function readPeople(db: Db, viewer: Viewer, ids: readonly string[]): Promise<Map<string, Person>> {
   const rows = await selectPeople[viewer.role](db, { ids: asArray([...new Set(ids)]), ...idsOf(viewer) });
   const people = new Map<string, Person>();
@@ -100,7 +88,6 @@ function withAccount<Profile extends object>(profile: Profile, user: ReadableUse
   return Object.assign(profile, { user });
 }
 
-/** The fields to read from a profile and from its account. The rows don't have any other fields. */
 export interface PersonFields {
   readonly user: readonly string[];
   readonly profile: readonly string[];
@@ -111,13 +98,12 @@ interface Profiles {
   contractor: ReadableContractor;
 }
 
-/** The profiles that jobs and bids refer to. `awardedTo` is the other party to an award. */
+/** `awardedTo` is the other party to the award. */
 const PROFILES = {
   homeowner: { table: homeowners, shape: homeownerShape, awardedTo: 'contractor' },
   contractor: { table: contractors, shape: contractorShape, awardedTo: 'homeowner' },
 } as const;
 
-/** Reads the profile with this identifier, and its account, as one JSON value in another row. */
 export function profileAsJson(
   kind: keyof Profiles,
   id: SQL,
@@ -135,7 +121,7 @@ export function profileAsJson(
 
 const ALWAYS = ['id', 'userId'];
 
-/** Returns the named columns in the shape's order, so the same fields always produce the same statement. */
+/** The columns are in the shape's order, so the same fields always produce the same statement. */
 export function narrow<Shape extends RowShape>(
   shape: Shape,
   fields: readonly string[],
@@ -146,19 +132,14 @@ export function narrow<Shape extends RowShape>(
   ) as Shape;
 }
 
-/**
- * True if these include fields that not everyone may read. If not, the viewer's relation to the person doesn't matter.
- */
+/** If no field is private, the result doesn't depend on the viewer's relation to the person. */
 function isPrivate({ user, profile }: PersonFields): boolean {
   return [...user, ...profile].some((field) => !isForEveryone(field));
 }
 
 export type ProfileJson = readonly [user: readonly unknown[], profile: readonly unknown[], counterpart: boolean];
 
-/**
- * Creates a function that reads the value of `profileAsJson` as the viewer may see it. A homeowner who reads the bids
- * on their own job is a client of every bidder.
- */
+/** A homeowner who reads the bids on their own job is a client of every bidder. */
 export function profileReader<Kind extends keyof Profiles>(
   kind: Kind,
   fields: PersonFields,
@@ -170,8 +151,7 @@ export function profileReader<Kind extends keyof Profiles>(
   return ([userJson, profileJson, counterpart], viewer) => {
     const row = readUser(userJson);
     const relations = () => relationsToPerson(viewer, row.id, { counterpart, client });
-    // The cast is needed because TypeScript doesn't connect the kind in one list of entities with the kind in the
-    // other.
+    // TypeScript doesn't connect the kind in one list of entities with the kind in the other.
     const profile = redact(kind as 'contractor', readProfile(profileJson), relations);
     return withAccount(profile, redact('user', row, relations)) as unknown as Profiles[Kind];
   };

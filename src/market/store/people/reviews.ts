@@ -1,6 +1,4 @@
-/**
- * Lists reviews of contractors, newest first. Reads one contractor's reviews, or a page for each of many contractors.
- */
+/** Lists reviews of contractors, newest first: one contractor's list, or a page for each of many. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { REVIEW } from '../../rules/entities/review.js';
 import type { RowOf } from '../../../platform/fields/entity.js';
@@ -13,10 +11,7 @@ import { reviews } from '../tables/reviews.js';
 
 const { id, rating, review, createdAt } = reviews;
 
-/**
- * The columns of a review. The job and the homeowner are joined after the limit, so they are read only for the page's
- * rows.
- */
+/** The job and the homeowner are joined after the limit, so they are read only for the page's rows. */
 const shape = {
   id,
   rating,
@@ -61,7 +56,6 @@ export const selectReview = statement('selectReview', shape, ($: Placeholders<{ 
   selectFrom(reviews, fields, eq(reviews.id, $('id'))),
 );
 
-/** Reads the same page of each contractor's reviews. */
 export function reviewsOfMany(db: Db, contractorIds: readonly ContractorId[], request: SamePageRequest) {
   return page(db, { ids: asArray(contractorIds) }, request);
 }

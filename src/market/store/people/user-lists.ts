@@ -14,7 +14,7 @@ import { users, userWords } from '../tables/accounts.js';
 export interface UserFilter {
   search?: string | null | undefined;
   userType?: Role | null | undefined;
-  /** Whether a contractor is verified. This filter excludes everyone who isn't a contractor. */
+  /** This filter excludes everyone who isn't a contractor. */
   verified?: boolean | null | undefined;
   emailUndo?: EmailUndoState | null | undefined;
   suspended?: boolean | null | undefined;
@@ -22,7 +22,6 @@ export interface UserFilter {
   emailUndeliverable?: boolean | null | undefined;
 }
 
-/** An account in the list, with the ID of its profile. */
 export type UserListItem = User & { homeownerId: HomeownerId | null; contractorId: ContractorId | null };
 
 interface FilterValues {
@@ -37,9 +36,7 @@ interface ListKind {
   readonly flags: readonly (readonly [Flag, boolean])[];
 }
 
-/**
- * The conditions of the boolean filters. For each filter, an index in list order covers the accounts that may be few.
- */
+/** For each filter, an index in list order covers the accounts with the less common value. */
 const FLAGS = {
   suspended: sql`"users"."suspended_at" is not null`,
   emailVerified: sql`"users"."email_verified"`,
@@ -61,10 +58,7 @@ export function listUsers(
   return lists(JSON.stringify(kind), () => listOf(kind))(db, values, request);
 }
 
-/**
- * Returns the digits of a search text that looks like a phone number. Drops the leading 1, the country code, because a
- * stored number may lack it.
- */
+/** Drops the leading 1, the country code, because a stored number may lack it. */
 function digitsOfPhone(search: string): string | undefined {
   const digits = /^[\d ()+./-]+$/.test(search) ? search.replaceAll(/\D/g, '') : '';
   if (digits.length < PHONE_DIGITS_MIN) return undefined;
@@ -96,7 +90,7 @@ function listOf(kind: ListKind): List<FilterValues, UserListItem> {
   );
   const fits = ($: Placeholders<FilterValues>) =>
     and(hasSearch ? matchesWords($) : undefined, verified === null ? undefined : isVerified(verified));
-  // Few accounts have an email undo. An index finds those accounts, and the other filters are checked on each of them.
+  // Few accounts have an email undo. An index finds them, and the other filters are checked on each of them.
   if (emailUndo !== null)
     return pagedList({
       name: 'listUsers',
@@ -144,10 +138,7 @@ function listOf(kind: ListKind): List<FilterValues, UserListItem> {
 
 const flag = (value: boolean) => sql.raw(String(value));
 
-/**
- * True if the account's words match the search text. The pattern is in a subquery, which hides it from the planner,
- * because the planner's estimates of a word's frequency are bad.
- */
+/** The subquery hides the pattern from the planner, because the planner estimates a word's frequency badly. */
 function matchesWords($: Placeholders<FilterValues>): SQL {
   return sql`${userWords(users)} like (select lower(${$('search')}::text))`;
 }
@@ -156,10 +147,7 @@ function isVerified(verified: boolean): SQL {
   return sql`exists (select from contractors c where c.user_id = "users"."id" and c.verified = ${flag(verified)})`;
 }
 
-/**
- * Selects contractors in the order of the account list. A trigger keeps the creation time of a contractor's profile
- * equal to the account's.
- */
+/** A trigger keeps the profile's creation time equal to the account's, so both lists have the same order. */
 function contractorsWho(verified: boolean, { atMost, positionCondition, direction }: ScanLimit): SQL {
   const position = positionCondition([sql`c.created_at`, sql`c.user_id`]);
   return sql`select c.user_id from contractors c where ${and(sql`c.verified = ${flag(verified)}`, position)}

@@ -1,11 +1,10 @@
-/** Towns all over the map. The people and jobs of a seeded market and of the demo are in these towns. */
+/** Towns all over the map, for seeded markets and the demo. */
 export interface Town {
   readonly city: string;
   readonly state: string;
   readonly zipCode: string;
   readonly latitude: number;
   readonly longitude: number;
-  /** The area code of the town's phone numbers. */
   readonly areaCode: string;
   /** Another town that the town's contractors also serve. */
   readonly neighbour: string;
@@ -33,7 +32,7 @@ function town(city: string, state: string, zipCode: string, place: Place, areaCo
   return { city, state, zipCode, latitude, longitude, areaCode, neighbour };
 }
 
-/** Joins each person's town. The towns are assigned in turn, by the person's number. */
+/** The towns are assigned in turn, by the person's number. */
 export function joinTown(person: string, towns: readonly Town[]): string {
   const rows = towns.map(
     ({ city, state, zipCode, latitude, longitude, areaCode, neighbour }, at) =>

@@ -1,8 +1,7 @@
 /**
- * Generates a market of any size with SQL. The market has people, jobs, bids, holds, transfers, and events. The jobs
- * are in every state that most jobs pass through. The result has the same invariants as a market that grew call by
- * call, because constraints and triggers stay active. Each batch is a transaction, so an interrupted run leaves a
- * smaller market without errors.
+ * Generates a market of any size with SQL. Its jobs are in every state that most jobs pass through. Constraints and
+ * triggers stay active, so the result has the same invariants as a market that grew call by call. Each batch is a
+ * transaction, so an interrupted run leaves a smaller market without errors.
  */
 import postgres, { type Sql } from 'postgres';
 import { PUBLISH_COST, URGENCIES } from '../../rules/jobs/publishing.js';
@@ -18,29 +17,20 @@ export interface MarketSize {
   readonly bids: number;
   /** The number of people. Half of them are homeowners and half are contractors. */
   readonly people: number;
-  /** The states of the jobs, in turn. By default, 20 states that leave half of the market open. */
+  /** The states that the jobs get, in turn. The default is 20 states that leave half of the market open. */
   readonly states?: readonly SeededState[];
-  /**
-   * The towns of people and their jobs, in turn. By default, everyone is in one town, and searches by place don't find
-   * any jobs.
-   */
+  /** The towns that people live in. By default, everyone is in one town, and searches by place don't find any jobs. */
   readonly towns?: readonly Town[] | undefined;
 }
 
-/**
- * The size of a generated market. People are numbered from 1. Odd numbers are homeowners, and even numbers are
- * contractors.
- */
+/** People are numbered from 1. Odd numbers are homeowners, and even numbers are contractors. */
 export interface Market {
   readonly homeowners: number;
   readonly contractors: number;
   readonly jobs: number;
 }
 
-/**
- * Opens a database. Throws if the database already has people, because generated data must not be mixed with existing
- * data.
- */
+/** Throws if the database already has people, because generated data must not be mixed with existing data. */
 export async function openEmptyDatabase(connection: Connection): Promise<Sql> {
   const options = { max: 1, fetch_types: false, onnotice: () => {} };
   const sql = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });
@@ -61,7 +51,7 @@ const JOBS_IN_A_BATCH = 20_000;
 const MEAN_OF_BIDS_MAX = 8;
 const [OLDEST_DAYS, NEWEST_DAYS] = [300, 100];
 
-/** Fills an empty database whose migrations have run. The jobs are 100 to 300 days old. */
+/** The database's migrations must have run. The jobs are 100 to 300 days old. */
 export async function seedMarket(
   sql: Sql,
   { jobs, bids, people, states, towns }: MarketSize,
@@ -97,7 +87,7 @@ const GRANTS_FROM = 1_000_000_000;
 /** Creates an identifier in KSUID format from an object's number among the objects of its kind. */
 export const idOf = (prefix: string, n: string) => `'${prefix}_1' || lpad((${n})::text, 26, '0')`;
 
-/** Adds people, with a session and tokens for each. */
+/** Each person gets a session and tokens. */
 export async function addPeople(
   sql: Sql,
   from: number,
@@ -143,20 +133,20 @@ export async function addPeople(
 }
 
 export interface Batch {
-  /** The number of the first job, from which the other identifiers follow. */
+  /** The number of the first job. All identifiers in the batch depend on it. */
   readonly from: number;
   readonly count: number;
-  /** One state for all jobs, or several states that are assigned in turn. Defaults to the states of a new market. */
+  /** One state for all jobs, or several states that the jobs get in turn. Defaults to the states of a new market. */
   readonly state?: SeededState | readonly SeededState[];
   /**
-   * The number of bids on each job that isn't a draft. With `fewestBids`, the numbers from `fewestBids` to this one are
-   * used in turn.
+   * The number of bids on each job that isn't a draft. With `fewestBids`, jobs get each number from `fewestBids` to
+   * `bids` in turn.
    */
   readonly bids: number;
   readonly fewestBids?: number;
   /**
-   * The age in days of the first job, and of the job after the last one. By default, all jobs are older than the jobs
-   * of a new market.
+   * The ages, in days, of the first job and of the job that would come after the last one. By default, the jobs are
+   * older than those of a new market.
    */
   readonly daysAgo?: readonly [first: number, last: number];
   /** A person who owns all of these jobs. If `owner` and `bidder` are omitted, people own and bid on jobs in turn. */
@@ -165,11 +155,10 @@ export interface Batch {
   readonly towns?: readonly Town[] | undefined;
 }
 
-/** Adds jobs, with their bids, events, and all other rows that belong to them. */
 export async function addJobs(sql: Sql, market: Market, batch: Batch): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set /* withoutTimeout */ local statement_timeout = 0`;
-    // This call doesn't number any events. The call only takes the lock that is required for numbering.
+    // This call takes the lock that numbering requires, but numbers no events.
     const [events] = await tx`select /* lockPositions */ last_position from number_events(0)`;
     await tx.unsafe(insertJobs(market, batch), [events?.last_position]);
     if (batch.towns)
@@ -178,10 +167,7 @@ export async function addJobs(sql: Sql, market: Market, batch: Batch): Promise<v
   });
 }
 
-/**
- * Builds the statement that inserts jobs. Each job is identified by its number `n` and each bid by its place among the
- * job's bids. All other rows follow from these.
- */
+/** All rows are computed from the job's number `n` and each bid's place among the job's bids. */
 function insertJobs({ homeowners, contractors }: Market, batch: Batch): string {
   const { from, count, state = STATES, bids, fewestBids = bids, daysAgo = [400, 301], towns = [TOWNS.austin] } = batch;
   const states = [state].flat();

@@ -17,7 +17,7 @@ export interface ApiKey {
   name: string;
   access: ApiKeyAccess;
   createdAt: Date;
-  /** When the key expires. Null if it doesn't expire. */
+  /** Null if the key doesn't expire. */
   expiresAt: Date | null;
   lastUsedAt: Date | null;
 }
@@ -33,7 +33,7 @@ const keyShape = {
 
 const isActive = and(isNull(sessions.revokedAt), gt(sessions.endsAt, sql`now()`));
 
-/** Lists active keys. Keys that were revoked or have expired aren't listed. */
+/** Leaves out keys that were revoked or have expired. */
 export const listApiKeys = pagedList({
   name: 'listApiKeys',
   keys: { createdAt: apiKeys.createdAt, id: apiKeys.id },
@@ -48,7 +48,6 @@ export const listApiKeys = pagedList({
       .$dynamic(),
 });
 
-/** Finds a key with its owner and its session, and whether the key is active. */
 export const selectApiKey = statement(
   'selectApiKey',
   {
@@ -65,7 +64,7 @@ export const selectApiKey = statement(
       .where(eq(apiKeys.id, $('id'))),
 );
 
-/** Counts a user's active keys. The caller holds the account's lock. */
+/** The caller must hold the account's lock. */
 export const countApiKeys = statement(
   'countApiKeys',
   { count: sql<number>`count(*)::int` },
@@ -132,7 +131,7 @@ export interface KeyHolder {
   readonly emailVerified: boolean;
 }
 
-/** Finds the viewer whose key has this secret. Returns a reason if the key must be refused. */
+/** Returns a reason instead if the key must be refused. */
 export async function findKeyHolder(
   db: Db,
   secretHash: string,
@@ -154,7 +153,6 @@ const updateLastUsed = statement('updateLastUsed', {}, ($: Placeholders<{ ids: s
     .where(sql`${apiKeys.id} = used.id and (${apiKeys.lastUsedAt} is null or ${apiKeys.lastUsedAt} < used.at)`),
 );
 
-/** Records when each of these keys was last used. */
 export async function recordKeyUses(db: Db, uses: ReadonlyMap<ApiKeyId, Date>): Promise<void> {
   const times = [...uses.values()].map((time) => time.toISOString());
   await updateLastUsed(db, { ids: asArray([...uses.keys()]), times: asArray(times) });

@@ -1,7 +1,4 @@
-/**
- * The refresh tokens of sessions. Finds a token, and replaces a token with its successor. Only a token's hash is
- * stored.
- */
+/** The refresh tokens of sessions. Only a token's hash is stored. */
 import { createHash } from 'node:crypto';
 import { and, eq, isNull, sql, type Placeholder } from 'drizzle-orm';
 import type { SessionId } from '../../rules/ids.js';
@@ -12,7 +9,7 @@ import { builder, columns, type Placeholders, selectFrom, statement } from '../.
 import { users } from '../tables/accounts.js';
 import { refreshTokens, sessions } from '../tables/sessions.js';
 
-/** When a refresh token expires. A token never outlives its session, no matter how often the session is refreshed. */
+/** A token never outlives its session, no matter how often the session is refreshed. */
 const tokenExpiry = sql`least(now() + ${sql.raw(`interval '${SESSION.refreshTokenDays} days'`)}, ${sessions.endsAt})`;
 
 const newRefreshToken = (hash: Placeholder) => ({
@@ -69,7 +66,7 @@ export async function findRefreshToken(db: Db, token: string) {
   return row;
 }
 
-/** Marks a token as used and inserts its successor in one statement, so a used token always has a successor. */
+/** This is a single statement, so a used token always has a successor. */
 const replaceToken = statement(
   'replaceToken',
   { expiresAt: refreshTokens.expiresAt },
@@ -96,10 +93,7 @@ const replaceToken = statement(
   },
 );
 
-/**
- * Replaces an unused token with its successor. If two calls do this at the same time, the second one finds the token
- * used and gets undefined.
- */
+/** If two calls do this at the same time, the second one finds that the token is used and gets undefined. */
 export async function replaceRefreshToken(
   db: Db,
   token: string,
@@ -117,7 +111,7 @@ const selectUnusedTokens = statement(
     selectFrom(refreshTokens, fields, and(eq(refreshTokens.sessionId, $('sessionId')), isNull(refreshTokens.usedAt))),
 );
 
-/** Returns whichever of these tokens is the session's newest refresh token, if any. */
+/** Finds the session's newest refresh token if it is one of these tokens. */
 export async function findCurrentRefreshToken(
   db: Db,
   sessionId: SessionId,

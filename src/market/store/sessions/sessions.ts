@@ -1,4 +1,3 @@
-/** Sessions: opens, finds, lists, and revokes them. */
 import { and, eq, gt, isNull, ne, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { SessionId, UserId } from '../../rules/ids.js';
@@ -13,7 +12,7 @@ import { sessions } from '../tables/sessions.js';
 import { hashOf, insertRefreshToken, type CurrentRefreshToken } from './refresh-tokens.js';
 import { pagedList } from '../../../platform/db/pages/page.js';
 
-/** The session and user that an access token names. Only the database can tell whether the session is still active. */
+/** Only the database can tell whether the session is still active. */
 export interface NamedSession {
   sessionId: SessionId;
   userId: UserId;
@@ -58,7 +57,7 @@ export interface FoundSession {
   readonly endsInMs: number;
 }
 
-/** Finds an active session with its viewer. Undefined if the session has ended or belongs to another user. */
+/** Undefined if the session has ended or belongs to another user. */
 export async function findActiveSession(db: Db, session: NamedSession): Promise<FoundSession | undefined> {
   const [row] = await selectActiveSession(db, session);
   if (!row) return undefined;
@@ -68,9 +67,8 @@ export async function findActiveSession(db: Db, session: NamedSession): Promise<
 }
 
 /**
- * Inserts a session for a login. The share lock makes the login wait for a concurrent password change or suspension.
- * After the change, nobody can open a session with the old password. After a suspension, the user can't open a session
- * at all.
+ * The share lock makes the login wait for a concurrent password change or suspension. Afterward, nobody can open a
+ * session with the old password, or any session for a suspended user.
  */
 const insertSession = statement(
   'insertSession',
@@ -97,10 +95,7 @@ const insertSession = statement(
       .returning(fields),
 );
 
-/**
- * Opens a session with its first refresh token, of which only the hash is stored. Undefined if the account's password
- * hash has changed in the meantime.
- */
+/** Undefined if the account's password hash has changed in the meantime. */
 export async function openSession(
   tx: Db,
   person: { readonly userId: UserId; readonly passwordHash: string; readonly program: string | null },
@@ -117,14 +112,13 @@ export interface OpenedSession extends CurrentRefreshToken {
 }
 
 /**
- * The changes that revoke a session. The session's end is set to the current time, so it's deleted as long after its
- * end as any other session.
+ * Sets the session's end to the current time. The session is then deleted as long after its end as any other session.
  */
 export const END_NOW = { revokedAt: sql`now()`, endsAt: sql`least(${sessions.endsAt}, now())` };
 
 /**
- * The channel for the IDs of revoked sessions. Every instance receives an ID as soon as the revocation is committed.
- * The channel also carries the heartbeats of `platform/live/revocation-feed.ts`.
+ * Every instance receives a session's ID as soon as its revocation is committed. The channel also carries the
+ * heartbeats of `platform/live/revocation-feed.ts`.
  */
 export const SESSIONS_CHANNEL = 'session_ended';
 
@@ -178,10 +172,7 @@ interface CurrentSession {
   readonly currentId: SessionId;
 }
 
-/**
- * When the session was last used. At each login or refresh, an unused refresh token is created, so the newest token's
- * time is used.
- */
+/** Each login or refresh creates an unused refresh token, so this is the newest token's time. */
 const lastUsedAt = sql`(select coalesce(max(token.created_at), sessions.created_at) from refresh_tokens token
   where token.session_id = sessions.id and token.used_at is null)`;
 
@@ -207,7 +198,7 @@ export const listActiveSessions = pagedList({
     selectFrom(sessions, fields, and(eq(sessions.userId, $('userId')), isActive, condition)),
 });
 
-/** Finds a session and its owner, even if the session has ended. */
+/** Includes ended sessions. */
 export const selectSession = statement(
   'selectSession',
   ($: Placeholders<CurrentSession & { id: SessionId }>) => ({

@@ -16,8 +16,8 @@ interface UserNames {
 }
 
 /**
- * The text that a search for users looks through: the name, the email, the phone number as written, and the number's
- * digits. With the digits, a search finds a phone number in any format. Emails and digits never contain the separator.
+ * The text that user searches are matched against. It includes the phone number's digits, so a search finds the number
+ * in any format. Emails and digits never contain the separator.
  */
 export const userWords = (t: UserNames): SQL =>
   sql`lower(${t.firstName} || ' ' || ${t.lastName} || chr(1) || ${t.email} || chr(1) || coalesce(${t.phone}, '')
@@ -38,14 +38,14 @@ export const users = pgTable(
     emailVerified: boolean().notNull().default(false),
     /** True if the mail server permanently rejected the last email to this address. */
     emailUndeliverable: boolean().notNull().default(false),
-    /** The state of the account's last email undo. */
     emailUndo: text().$type<EmailUndoState>(),
-    /** The other address in the last email undo. This address is reserved until support decides. */
+    /**
+     * The address that competes with `email` in the last email undo. This address is reserved until support decides.
+     */
     emailUndoAddress: text(),
     /** When the person last edited their own fields or profile. */
     profileEditedAt: moment(),
     suspendedAt: moment(),
-    /** When a queued task ends the suspension. */
     suspendedUntil: moment(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
@@ -131,17 +131,11 @@ export const contractors = pgTable(
     completedJobs: integer().notNull().default(0),
     ratingSum: integer().notNull().default(0),
     ratingCount: integer().notNull().default(0),
-    /**
-     * The account's creation time, which triggers copy here. The list of users reads verified contractors in this
-     * order.
-     */
+    /** Triggers copy this time from the account, because the list of users reads verified contractors in this order. */
     createdAt: createdAt(),
     updatedAt: updatedAt(),
 
-    /**
-     * The account's first and last name, which the same triggers copy here. This way, one index covers all searched
-     * text.
-     */
+    /** The same triggers copy the account's first and last name here, so one index covers all searched text. */
     personName: text().notNull().default(''),
     /** The average rating in hundredths. 0 before the first rating. Lists are sorted by this column. */
     ratingRank: integer()
@@ -151,12 +145,13 @@ export const contractors = pgTable(
       ),
   },
   (t) => [
-    // Each order of the directory has one index for all contractors and one for those who are, or aren't, verified.
+    // Each order of the directory has one index for all contractors, and one for lists of only verified or only
+    // unverified contractors.
     index('contractors_newest').on(t.createdAt, t.id),
     index('contractors_best_rated').on(t.ratingRank, t.ratingCount, t.id),
     index('contractors_most_completed').on(t.completedJobs, t.ratingRank, t.ratingCount, t.id),
     index('contractors_verified_newest').on(t.verified, t.createdAt, t.id),
-    // Indexes for verified and other contractors, in the order of the list of users.
+    // This index has the order of the list of users, which can show only verified or only unverified contractors.
     index('contractors_verified_users').on(t.verified, t.createdAt, t.userId),
     index('contractors_verified_best_rated').on(t.verified, t.ratingRank, t.ratingCount, t.id),
     index('contractors_verified_most_completed').on(t.verified, t.completedJobs, t.ratingRank, t.ratingCount, t.id),

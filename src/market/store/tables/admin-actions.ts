@@ -1,6 +1,4 @@
-/**
- * Admins' actions on other people, with the reasons. The table is append-only, except that a row's text can be erased.
- */
+/** Admins' actions on other people. Rows are never changed, except that a row's text can be erased. */
 import { sql } from 'drizzle-orm';
 import { index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { users } from './accounts.js';
@@ -14,14 +12,13 @@ export const adminActions = pgTable(
     adminId: idColumn('user')
       .notNull()
       .references(() => users.id),
-    /** The name of the admin's operation. */
     action: text().notNull(),
     /** The user that the action affects. For an action on a job, this is the job's owner. */
     userId: idColumn('user')
       .notNull()
       .references(() => users.id),
     jobId: idColumn('job'),
-    /** The job's awarded contractor, who is the other party to the admin's decision. A trigger sets this column. */
+    /** A trigger sets this column to the job's awarded contractor, the other party to the admin's decision. */
     otherUserId: idColumn('user'),
     reason: text(),
     until: moment(),

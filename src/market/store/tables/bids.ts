@@ -46,7 +46,7 @@ export const bids = pgTable(
     version: integer().notNull().default(1),
     /** The job's `publicEditCount` when the contractor made this offer. */
     jobPublicEditCount: integer().notNull().default(0),
-    /** The job's creation time. With it, a contractor's own jobs can be sorted together with open jobs. */
+    /** A copy of the job's creation time. With it, a contractor's own jobs can be sorted together with open jobs. */
     jobCreatedAt: moment().notNull(),
   },
   (t) => [
@@ -54,6 +54,7 @@ export const bids = pgTable(
     uniqueIndex('bids_one_for_each_contractor')
       .on(t.jobId, t.contractorId)
       .where(sql`${t.status} <> ${sql.raw(`'${UNCOUNTED_BID_STATE}'`)}`),
+    // This is a second safeguard against two awards of one job. The first one is the job's lock.
     uniqueIndex('bids_one_accepted')
       .on(t.jobId)
       .where(sql`${t.status} = 'accepted'`),

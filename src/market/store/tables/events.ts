@@ -15,7 +15,7 @@ export const events = pgTable(
     sequence: integer().notNull(),
     type: text().$type<EventType>().notNull(),
     actorId: idColumn('user').references(() => users.id),
-    /** The contractor whose bid the event is about. Other contractors may not read the event. */
+    /** The contractor whose bid the event is about. Other contractors can't read the event. */
     bidderId: idColumn('contractor'),
     fromStatus: jobStatus(),
     toStatus: jobStatus(),
@@ -23,10 +23,7 @@ export const events = pgTable(
     data: jsonb().$type<Record<string, unknown>>().notNull().default({}),
     /** The job's owner, who never changes. The owner is stored in the event because a deleted draft has no row. */
     homeownerId: idColumn('homeowner').notNull(),
-    /**
-     * The event's position among all events. `number_events` sets it after the event is committed, and it never
-     * changes.
-     */
+    /** `number_events` sets the position after the event is committed. The position never changes. */
     position: position(),
   },
   (t) => [

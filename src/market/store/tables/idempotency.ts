@@ -1,4 +1,4 @@
-/** The results of calls with an idempotency key, kept for a day so that a retry gets the same result. */
+/** The results of calls with an idempotency key. They're kept for a day, so a retry gets the same result. */
 import { index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { users } from './accounts.js';
 import { createdAt } from '../../../platform/db/tables/columns.js';
@@ -12,7 +12,7 @@ export const idempotencyRecords = pgTable(
       .references(() => users.id),
     operation: text().notNull(),
     key: text().notNull(),
-    /** An HMAC of the input. Nobody can guess the input from it, which matters because inputs may contain passwords. */
+    /** An HMAC of the input, so nobody can guess the input. The input may contain passwords. */
     inputSeal: text().notNull(),
     answer: text().notNull(),
     createdAt: createdAt(),

@@ -26,8 +26,8 @@ export const jobStatus = pgEnum('job_status', JOB_STATES);
 export const urgency = pgEnum('urgency', URGENCIES);
 
 /**
- * Compares states as strings. A migration that adds a state and changes such a check runs in one transaction. In that
- * transaction, Postgres wouldn't accept the enum's new value yet.
+ * Compares states as strings, because Postgres doesn't accept an enum's new value in the transaction that adds it. A
+ * migration that adds a state may also change such a check.
  */
 const isOneOf = (t: { readonly status: unknown }, states: readonly JobState[]): SQL =>
   sql`${t.status}::text in (${sql.raw(states.map((state) => `'${state}'`).join(', '))})`;
@@ -61,23 +61,17 @@ export const jobs = pgTable(
     desiredCompletionDate: date({ mode: 'string' }),
     requirements: text(),
     awardedBidId: idColumn('bid'),
-    /**
-     * The awarded contractor, copied from the bid. With this copy, one row shows who may work on the job and read its
-     * address.
-     */
+    /** This ID is copied from the bid, so one row shows who may work on the job and read its address. */
     awardedContractorId: idColumn('contractor'),
-    /** The homeowner's rating. `reviews` has a copy for the contractor. */
+    /** The table `reviews` has a copy of the rating and the review, for the contractor. */
     rating: integer(),
     review: text(),
     version: integer().notNull().default(1),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
-    /** When the job entered its current state. Edits don't change this time. */
+    /** Edits don't change this time. */
     statusChangedAt: moment().notNull().defaultNow(),
-    /**
-     * The column that sorts lists by budget: the job's highest budget, or a value below all budgets if the job has
-     * none.
-     */
+    /** The job's highest budget, or a value below all budgets if the job has none. Lists by budget are sorted by it. */
     budgetRank: money()
       .notNull()
       .generatedAlwaysAs(sql`coalesce(budget_max, -1)`),
@@ -109,17 +103,17 @@ export const jobs = pgTable(
       foreignColumns: [bids.id, bids.jobId, bids.contractorId],
     }),
     index('jobs_newest').on(t.createdAt, t.id),
-    // The additional columns after the sort columns make it possible to skip other jobs without reading their rows.
+    // The columns after the sort columns let a scan skip jobs that don't match without reading their rows.
     index('jobs_of_homeowner').on(t.homeownerId, t.createdAt, t.id, t.status),
     index('jobs_in_state').on(t.status, t.createdAt, t.id),
     index('jobs_of_trade').on(t.category, t.createdAt, t.id, t.status, t.urgency),
-    // The same indexes for readers who sort by the latest change.
+    // The same indexes, for lists sorted by the latest change.
     index('jobs_recently_updated').on(t.updatedAt, t.id),
     index('jobs_of_homeowner_by_update').on(t.homeownerId, t.updatedAt, t.id, t.status),
     index('jobs_in_state_by_update').on(t.status, t.updatedAt, t.id),
     index('jobs_of_trade_by_update').on(t.category, t.updatedAt, t.id, t.status, t.urgency),
-    // Indexes only by state. A list of all jobs is gathered from the first jobs in each state, so each write adds one
-    // less index entry.
+    // In these orders, each index is by state. A list of all jobs is gathered from the first jobs in each state, so
+    // each write adds one fewer index entry.
     index('jobs_in_state_by_change').on(t.status, t.statusChangedAt, t.id, t.category),
     index('jobs_in_state_by_budget').on(t.status, t.budgetRank, t.id, t.category),
     index('jobs_of_awardee')
@@ -164,7 +158,7 @@ const searchedColumns = () => ({
   jobId: idColumn('job')
     .primaryKey()
     .references(() => jobs.id, { onDelete: 'cascade' }),
-  /** The job's creation time. With it, results can be sorted without reading the job. */
+  /** A copy of the job's creation time, so results can be sorted without reading the job. */
   createdAt: moment().notNull(),
   /** The title and the description in lowercase, with a separator between them. */
   words: text().notNull(),
@@ -172,9 +166,9 @@ const searchedColumns = () => ({
 });
 
 /**
- * The columns that searches read. These columns are in a separate table, so most state changes don't touch any of its
- * indexes. A trigger copies the text. The town is the center of the public city, so distances don't reveal anything
- * about the private address.
+ * The columns that searches read. These columns have their own table, so most state changes don't touch any of the
+ * table's indexes. A trigger copies the text. The town is the center of the public city, so distances don't reveal
+ * anything about the private address.
  */
 export const jobSearch = pgTable('job_search', searchedColumns(), (t) => [
   index('job_search_words').using('gin', sql`${t.words} gin_trgm_ops`),
@@ -182,8 +176,8 @@ export const jobSearch = pgTable('job_search', searchedColumns(), (t) => [
 ]);
 
 /**
- * The same columns for jobs that are open to bids, maintained by triggers. The indexes of all jobs could return any
- * number of jobs that are no longer open, and each of them would have to be read.
+ * A table of only the jobs that are open to bids. Triggers maintain it. The indexes of all jobs could return any number
+ * of jobs that are closed to bids, and each of them would have to be read.
  */
 export const openJobSearch = pgTable('open_job_search', searchedColumns(), (t) => [
   index('open_job_search_words').using('gin', sql`${t.words} gin_trgm_ops`),

@@ -1,4 +1,4 @@
-/** Tokens: transfers, which are only ever inserted, and balances, which must equal the sums of the transfers. */
+/** Transfers are only ever inserted, and balances must equal the sums of the transfers. */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { SYSTEM_ACCOUNTS, TRANSFER_REASON_KEYS, type SystemAccount } from '../../rules/tokens.js';
@@ -19,9 +19,7 @@ export const tokenTransfers = pgTable(
     toAccount: text().$type<UserId | SystemAccount>().notNull(),
     amount: integer().notNull(),
     reason: transferReason().notNull(),
-    /**
-     * The person's side of the transfer, whether they paid or received. The person's history is found by this column.
-     */
+    /** The person's side of the transfer, whether they paid or received. Their history is found by this column. */
     userId: idColumn('user')
       .notNull()
       .references(() => users.id),

@@ -1,7 +1,4 @@
-/**
- * Emails, both sent and unsent, and the links in them. An email's text is generated from its row when the email is
- * sent.
- */
+/** Emails, both sent and unsent. An email's text is generated from its row when it's sent. */
 import { sql } from 'drizzle-orm';
 import { index, pgTable, text } from 'drizzle-orm/pg-core';
 import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
@@ -17,12 +14,11 @@ export const mails = pgTable(
   {
     id: idColumn('mail').primaryKey(),
     kind: text().$type<MailKind>().notNull(),
-    /** The recipient's address. */
     email: text().notNull(),
-    /** The account that the email is about. Null if the account is looked up by the address when the email is sent. */
+    /** Null if the account is looked up by the address when the email is sent. */
     userId: idColumn('user').references(() => users.id),
     createdAt: createdAt(),
-    /** The email's outcome. Null until the email is sent or abandoned. */
+    /** Null until the email is sent or abandoned. */
     outcome: text().$type<MailOutcome>(),
     /** The SHA-256 hash of the token in the email's link. The token itself isn't stored. */
     tokenHash: text().unique('mails_by_token'),

@@ -1,7 +1,4 @@
-/**
- * Reviews of contractors, written when their work was approved or later. The events are the source, and a trigger
- * copies the reviews here. This table has the reviews by contractor, in list order.
- */
+/** Reviews by contractor, in list order. The events are the source, and a trigger copies the reviews here. */
 import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';
 import { contractors, users } from './accounts.js';

@@ -1,7 +1,4 @@
-/**
- * Sessions and API keys. A session is active until it's revoked or expires. Of a refresh token, only the SHA-256 hash
- * is stored.
- */
+/** A session is active until it's revoked or expires. Only a refresh token's SHA-256 hash is stored. */
 import { sql } from 'drizzle-orm';
 import { index, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
 import { API_KEY_ACCESSES } from '../../rules/entities/api-key.js';
@@ -17,12 +14,10 @@ export const sessions = pgTable(
       .notNull()
       .references(() => users.id),
     createdAt: createdAt(),
-    /**
-     * When the session ends. Refreshing can't extend it past this time. Infinity for an API key that doesn't expire.
-     */
+    /** Refreshing can't extend a session past this time. Infinity for an API key that doesn't expire. */
     endsAt: moment().notNull(),
     revokedAt: moment(),
-    /** The User-Agent header of the login. */
+    /** The User-Agent header of the login request. */
     program: text(),
   },
   (t) => [
@@ -43,7 +38,7 @@ export const refreshTokens = pgTable(
       .references(() => sessions.id, { onDelete: 'cascade' }),
     createdAt: createdAt(),
     expiresAt: moment().notNull(),
-    /** When the token was used. Used tokens are kept, so a reused token can be told apart from an unknown one. */
+    /** Used tokens are kept, so a reused token can be told apart from an unknown one. */
     usedAt: moment(),
   },
   (t) => [
@@ -57,8 +52,8 @@ export const refreshTokens = pgTable(
 export const apiKeyAccess = pgEnum('api_key_access', API_KEY_ACCESSES);
 
 /**
- * API keys for programs. Each key has its own session, which has no refresh tokens and ends with the key. Because of
- * that session, the usual checks and ways to end a session also apply to keys.
+ * Each API key has its own session without refresh tokens, so the usual checks and the usual ways to end a session also
+ * apply to keys.
  */
 export const apiKeys = pgTable(
   'api_keys',
@@ -72,11 +67,11 @@ export const apiKeys = pgTable(
       .unique('api_keys_one_a_session')
       .references(() => sessions.id, { onDelete: 'cascade' }),
     name: text().notNull(),
-    /** The SHA-256 hash of the key's secret. The secret itself isn't stored. */
+    /** The SHA-256 hash of the secret, which itself isn't stored. */
     secretHash: text().notNull().unique('api_keys_by_secret'),
     access: apiKeyAccess().notNull().default('full'),
     createdAt: createdAt(),
-    /** When the key was last used, to the minute. This time is written a little after the use. */
+    /** Accurate to the minute. Written shortly after the key is used. */
     lastUsedAt: moment(),
   },
   (t) => [index('api_keys_in_order').on(t.userId, t.createdAt, t.id)],

@@ -1,7 +1,4 @@
-/**
- * Webhook endpoints, their deliveries, and each delivery's attempts. Deliveries are kept for a month. A waiting
- * delivery has a task with the same identifier.
- */
+/** Deliveries are kept for a month. A delivery that is waiting has a task with the same identifier. */
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core';
 import type { EventType } from '../../rules/events.js';
@@ -36,10 +33,7 @@ export const webhookEndpoints = pgTable(
     sealedBy: text().notNull(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
-    /**
-     * When the user deleted the endpoint. From then on, no user can see the endpoint. The endpoint's deliveries are
-     * deleted in batches.
-     */
+    /** From this time on, no user can see the endpoint. Its deliveries are deleted in batches. */
     deletedAt: moment(),
   },
   (t) => [
@@ -60,7 +54,7 @@ export const webhookDeliveries = pgTable(
     endpointId: idColumn('webhookEndpoint')
       .notNull()
       .references(() => webhookEndpoints.id),
-    /** The ID of the event. A test delivery has an ID that no event has. */
+    /** A test delivery has an ID that no event has. */
     eventId: idColumn('event').notNull(),
     eventType: text().$type<DeliveredType>().notNull(),
     status: text().$type<DeliveryStatus>().notNull(),
@@ -94,8 +88,8 @@ export const webhookAttempts = pgTable(
 );
 
 /**
- * A single row with the position up to which events have deliveries. The instance that has locked the row inserts the
- * next deliveries.
+ * A table with a single row. Events up to its position have deliveries. The instance that locks the row inserts the
+ * next ones.
  */
 export const webhookCursor = pgTable(
   'webhook_cursor',

@@ -1,4 +1,4 @@
-/** Attempts to send a delivery to its webhook. Reads what to send, and records the outcome. */
+/** Reads the event and endpoint for a delivery, and records the outcome of each attempt. */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { Id, UserId, WebhookDeliveryId, WebhookEndpointId } from '../../rules/ids.js';
 import type { BidState, JobState } from '../../rules/states.js';
@@ -27,7 +27,7 @@ export interface PendingDelivery {
   readonly url: string;
   readonly secrets: readonly StoredSecret[];
   readonly receiver: Receiver;
-  /** The event to send. Null for a test. */
+  /** Null for a test delivery. */
   readonly event: EventWithParties | null;
 }
 
@@ -69,7 +69,7 @@ const selectPendingDelivery = statement(
       .where(and(eq(webhookDeliveries.id, $('id')), sql`${webhookDeliveries.status} = 'waiting'`)),
 );
 
-/** Reads a delivery's current content. Undefined if the delivery is no longer waiting. */
+/** Undefined if the delivery is no longer waiting. */
 export async function readPendingDelivery(db: Db, id: WebhookDeliveryId): Promise<PendingDelivery | undefined> {
   const [row] = await selectPendingDelivery(db, { id });
   if (!row) return undefined;
@@ -80,10 +80,7 @@ export async function readPendingDelivery(db: Db, id: WebhookDeliveryId): Promis
   return { ...delivery, isActive, url, secrets, receiver, event: eventWithParties };
 }
 
-/**
- * True if the endpoint is active. While an endpoint is paused, its deliveries wait. A deleted endpoint's deliveries
- * aren't sent.
- */
+/** While an endpoint is paused, its deliveries wait. A deleted endpoint's deliveries aren't sent. */
 export function isEndpointActive(id: SQL): SQL {
   return sql`not exists (select from webhook_endpoints w
     where w.id = ${id} and (w.status = 'paused' or w.deleted_at is not null))`;
@@ -97,7 +94,7 @@ interface Attempt {
   readonly responseStatus: number | null;
   readonly error: string | null;
   readonly response: string | null;
-  /** True if the endpoint responded with status 410, which means that it doesn't want any more events. */
+  /** True after status 410, which means that the endpoint doesn't want any more events. */
   readonly isGone: boolean;
 }
 
@@ -110,10 +107,7 @@ export interface PausedEndpoint {
 const FAILING_DAYS = sql.raw(`interval '${WEBHOOKS.failingDays} days'`);
 const ATTEMPTS_MAX = sql.raw(String(WEBHOOKS.storedAttemptsMax));
 
-/**
- * Inserts an attempt, and updates the attempt's delivery and endpoint in the same statement. Returns the endpoint if
- * its state has changed.
- */
+/** Updates the delivery and the endpoint in the same statement. Returns the endpoint if its state has changed. */
 const insertAttempt = statement(
   'insertAttempt',
   { id: webhookEndpoints.id, userId: webhookEndpoints.userId, pausedReason: webhookEndpoints.pausedReason },
@@ -158,13 +152,13 @@ const insertAttempt = statement(
   },
 );
 
-/** Records an attempt. Returns the endpoint if this attempt caused it to be paused. */
+/** Returns the endpoint if this attempt caused it to be paused. */
 export async function recordAttempt(tx: Db, attempt: Attempt): Promise<PausedEndpoint[]> {
   const rows = await insertAttempt(tx, attempt);
   return rows.filter(({ pausedReason }) => pausedReason === 'gone' || pausedReason === 'failing');
 }
 
-/** Skips a delivery whose event the endpoint's owner may no longer read. */
+/** Ends a delivery whose event the endpoint's owner can no longer read. */
 export const skipDelivery = statement('skipDelivery', {}, ($: Placeholders<{ id: WebhookDeliveryId }>) =>
   builder
     .update(webhookDeliveries)

@@ -1,7 +1,4 @@
-/**
- * The deliveries to a webhook endpoint, with their attempts. Lists them for the endpoint's owner, and enqueues a
- * delivery again.
- */
+/** Lists an endpoint's deliveries with their attempts, and enqueues a delivery again. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY } from '../../rules/entities/webhook.js';
 import type { RowOf, ShownRow } from '../../../platform/fields/entity.js';
@@ -19,7 +16,7 @@ import { webhookAttempts, webhookDeliveries, webhookEndpoints } from '../tables/
 type Row = typeof webhookDeliveries.$inferSelect;
 type Attempt = ShownRow<typeof WEBHOOK_ATTEMPT>;
 
-/** The attempts, as a string. A string is the same from the driver and in JSON. */
+/** The attempts are selected as a string, which has the same form from the driver and in JSON. */
 const attempts = new ConvertedColumn(
   sql`(select coalesce(json_agg(json_build_array(a.number, a.started_at, a.duration_ms,
   a.response_status, a.error, a.response) order by a.number), '[]')::text
@@ -91,7 +88,6 @@ const page = pagesOfMany<WebhookEndpointId, { ids: string; status: DeliveryStatu
   pageOf: listWebhookDeliveries.pageOf,
 });
 
-/** Reads the same page of the deliveries to each endpoint. */
 export function webhookDeliveriesOfMany(
   db: Db,
   endpointIds: readonly WebhookEndpointId[],
@@ -111,7 +107,7 @@ const insertTest = statement(
       .returning(fields),
 );
 
-/** Enqueues a test event, which doesn't belong to any job. */
+/** A test event doesn't belong to any job. */
 export function insertTestDelivery(db: Db, key: WebhookEndpointId, type: DeliveredType): Promise<WebhookDelivery> {
   const id = newId('webhookDelivery');
   return db.inTransaction(async (tx) => {
@@ -131,7 +127,6 @@ export const selectWebhookDelivery = statement(
     selectFrom(webhookDeliveries, fields, eq(webhookDeliveries.id, $('id'))),
 );
 
-/** Finds the owner and the status of a delivery's endpoint. */
 export const selectEndpointOfDelivery = statement(
   'selectEndpointOfDelivery',
   { id: webhookEndpoints.id, userId: webhookEndpoints.userId, status: webhookEndpoints.status },
@@ -152,8 +147,8 @@ const waitAgain = statement('waitAgain', shape, ($: Placeholders<{ id: WebhookDe
 );
 
 /**
- * Enqueues a delivery again, with a new series of attempts that starts now. If the delivery is waiting for a retry,
- * it's sent now instead and keeps its attempt count. If it's being sent, nothing changes.
+ * Starts a new series of attempts. A delivery that waits for a retry is sent now and keeps its attempt count. If a
+ * delivery is being sent, nothing changes.
  */
 export function redeliver(
   db: Db,

@@ -1,7 +1,4 @@
-/**
- * Inserts the deliveries of new events, in the transaction that moves the cursor. Only one instance at a time can
- * insert deliveries.
- */
+/** Inserts new events' deliveries in the transaction that moves the cursor, in only one instance at a time. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, WebhookEndpointId } from '../../rules/ids.js';
 import type { BidState } from '../../rules/states.js';
@@ -19,7 +16,6 @@ import { jobs } from '../tables/jobs.js';
 import { isAwardedTo, visibleEventsOfBidder } from '../visibility.js';
 import { webhookCursor } from '../tables/webhooks.js';
 
-/** An endpoint's owner, with the properties that decide what a viewer may read. */
 export interface Receiver {
   readonly role: Role;
   readonly homeownerId: HomeownerId | null;
@@ -37,7 +33,7 @@ export const insertCursor = statement(
       .returning(fields),
 );
 
-/** The only query that an idle server runs. If there are no new events, it doesn't need to lock the cursor. */
+/** An idle server runs only this query. If there are no new events, it doesn't need to lock the cursor. */
 export const selectFanOutState = statement(
   'selectFanOutState',
   {
@@ -47,14 +43,15 @@ export const selectFanOutState = statement(
   (_: Placeholders<object>, fields) => builder.select(fields).from(webhookCursor),
 );
 
-/** Locks the cursor. Returns no row if another instance has locked the cursor. */
+/** Returns no row if another instance has locked the cursor. */
 const lockCursor = statement('lockCursor', { position: webhookCursor.position }, (_: Placeholders<object>, fields) =>
   builder.select(fields).from(webhookCursor).for('update', { skipLocked: true }),
 );
 
 const EVENTS_AT_ONCE = sql.raw('500');
 /**
- * The maximum number of bidders on all events of one step. An event whose job has more bidders gets a step of its own.
+ * The maximum number of bidders in a step, added up over its events. An event whose job has more bidders gets a step of
+ * its own.
  */
 const BIDDERS_AT_ONCE = sql.raw('500');
 
@@ -82,13 +79,10 @@ interface Candidate extends Receiver {
   readonly ownBids: readonly BidState[];
 }
 
-/** True if the contractor with this bid may read the event. The awarded contractor has a bid too. */
+/** Covers the awarded contractor too, because they have bid on the job. */
 const isVisibleToBidder = visibleEventsOfBidder(sql`bid.contractor_id`, isAwardedTo(sql`bid.contractor_id`));
 
-/**
- * The endpoints that are subscribed to an event's type and whose owners may read the event. The event is in `events`
- * and its job is in `jobs`.
- */
+/** The query around this expression has the event in `events` and the event's job in `jobs`. */
 const candidates = sql<Candidate[]>`(
   select coalesce(json_agg(json_build_object('endpointId', w.id, 'role', u.user_type, 'homeownerId', h.id,
     'contractorId', c.id,
@@ -145,13 +139,12 @@ const moveCursor = statement('moveCursor', {}, ($: Placeholders<{ upTo: string }
   builder.update(webhookCursor).set({ position: sql`${$('upTo')}::bigint` }),
 );
 
-/** The number of candidates that are checked between two statements. The pause lets the event loop do other work. */
+/** After this many candidates, a pause lets the event loop do other work. */
 const CANDIDATES_A_TURN = 200;
 
 /**
- * Inserts the next events' deliveries to the endpoints whose owners may read them, and moves the cursor. The deliveries
- * and the cursor are committed together, so no delivery is lost or created twice. Returns false if there are no new
- * events or another instance has locked the cursor.
+ * The deliveries and the cursor are committed together, so no delivery is lost or created twice. Returns false if there
+ * are no new events or another instance has locked the cursor.
  */
 export function stepCursor(db: Db): Promise<boolean> {
   return db.inTransaction(async (tx) => {
@@ -185,7 +178,7 @@ function deliveryTo(endpointId: WebhookEndpointId, { id, type }: Pick<EventRow, 
   return { id: newId('webhookDelivery'), endpoint_id: endpointId, event_id: id, event_type: type };
 }
 
-/** Adds the receiver's own bids to an event, which decide what the receiver may read. */
+/** The receiver's own bids decide what they can read. */
 export function withBids(
   event: Omit<EventWithParties, 'bids'>,
   { contractorId, ownBids }: Pick<Candidate, 'contractorId' | 'ownBids'>,

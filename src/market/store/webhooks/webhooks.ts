@@ -1,4 +1,3 @@
-/** Webhook endpoints: inserts, changes, pauses, and lists them. */
 import { and, eq, isNull, ne, sql } from 'drizzle-orm';
 import type { WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
 import type { RowOf } from '../../../platform/fields/entity.js';
@@ -12,7 +11,7 @@ import { webhookEndpoints, type StoredSecret } from '../tables/webhooks.js';
 
 type Row = typeof webhookEndpoints.$inferSelect;
 
-/** When the newest replaced secret expires. Null if none is left. */
+/** When the newest replaced secret expires. Null if no replaced secret is left. */
 const oldSecretEndsAt = new ConvertedColumn<Date | null>(
   sql`(select to_timestamp(max((old->>'endsAt')::float8) / 1000)::timestamptz(3)
     from jsonb_array_elements("webhook_endpoints"."secrets") old where (old->>'endsAt')::float8 > extract(epoch
@@ -40,7 +39,6 @@ export const listWebhookEndpoints = pagedList({
     selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.userId, $('userId')), isThere, condition)),
 });
 
-/** Finds an endpoint and its owner. */
 export const selectWebhookEndpoint = statement(
   'selectWebhookEndpoint',
   { endpoint: shape, userId: webhookEndpoints.userId },
@@ -48,7 +46,6 @@ export const selectWebhookEndpoint = statement(
     selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.id, $('id')), isThere)),
 );
 
-/** Locks an endpoint for a change. Also returns the endpoint's secrets. */
 export const lockWebhookEndpoint = statement(
   'lockWebhookEndpoint',
   { endpoint: shape, userId: webhookEndpoints.userId, secrets: webhookEndpoints.secrets },
@@ -56,7 +53,7 @@ export const lockWebhookEndpoint = statement(
     selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.id, $('id')), isThere)).for('no key update'),
 );
 
-/** Counts a user's endpoints. The caller holds the account's lock. */
+/** The caller must hold the account's lock. */
 export const countWebhookEndpoints = statement(
   'countWebhookEndpoints',
   { count: sql<number>`count(*)::int` },
@@ -86,7 +83,7 @@ export const updateWebhookEndpoint = statement(
       .update(webhookEndpoints)
       .set({
         ...columns($, EDITED_COLUMNS),
-        // If an endpoint is resumed or gets another URL, its failures are reset.
+        // Resuming an endpoint or changing its URL resets its failures.
         failingSince: sql`case when ${webhookEndpoints.status} = ${$('status')}
           and ${webhookEndpoints.url} = ${$('url')} then ${webhookEndpoints.failingSince} end`,
         updatedAt: sql`now()`,
@@ -117,7 +114,7 @@ export const deleteWebhookEndpoint = statement(
       .returning(fields),
 );
 
-/** Pauses an endpoint on behalf of the service. If the endpoint is already paused, its reason doesn't change. */
+/** If the endpoint is already paused, its reason doesn't change. */
 export const pauseWebhookEndpoint = statement(
   'pauseWebhookEndpoint',
   { id: webhookEndpoints.id, userId: webhookEndpoints.userId, pausedReason: webhookEndpoints.pausedReason },
@@ -145,10 +142,7 @@ const selectSealedByOthers = statement(
       .for('no key update'),
 );
 
-/**
- * Encrypts secrets again if they aren't encrypted with the server's current key. `reseal` returns undefined if it can't
- * decrypt a secret, and that secret stays unchanged.
- */
+/** If `reseal` can't decrypt a secret, it returns undefined, and the stored secret stays unchanged. */
 export async function resealWebhookSecrets(
   db: Db,
   sealedBy: string,
@@ -171,7 +165,6 @@ export async function resealWebhookSecrets(
   return resealCount;
 }
 
-/** Pauses all of a person's endpoints until their owner resumes them. */
 export const pauseEndpoints = statement(
   'pauseEndpoints',
   {},

@@ -1,23 +1,18 @@
 /**
- * Finds rows that meet a condition, in the order of their list. The condition has its own index, which isn't in that
- * order. If many rows match, reading the list in order is fastest. If few rows match, using the condition's index is
- * fastest. So this checks the first rows of the list one by one, and uses the index only if those rows don't fill the
- * page.
+ * Finds rows that meet a condition whose index isn't in the list's order. If many rows match, reading the list in order
+ * is fastest. If few rows match, the condition's index is fastest. Therefore, the query checks the list's first rows
+ * one by one, and uses the index only if they don't fill the page.
  */
 import { and, asc, desc, sql, type SQL } from 'drizzle-orm';
 import type { OrderKey } from './keyset.js';
 import type { ScanLimit } from './page.js';
 
-/**
- * How many rows are checked first. If they don't fill the largest page, at most one row in ten matches, so the index
- * finds few rows.
- */
+/** If these rows don't fill the largest page, at most one row in ten matches, so the index finds few rows. */
 const FIRST_ROWS_MAX = 1_000;
 
 interface MatchSource {
-  /** The list's table, which the conditions use. */
   readonly table: SQL;
-  /** The list's sort keys. The last one is the identifier. */
+  /** The sort keys. The last one is the identifier. */
   readonly keys: readonly OrderKey[];
   /** The conditions that an index in the list's order covers. */
   readonly listCondition: SQL | undefined;

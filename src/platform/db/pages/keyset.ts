@@ -1,5 +1,6 @@
 /**
- * Positions in an ordered list. A position is the values of a row's sort keys, and it selects the rows after that row.
+ * A position in an ordered list consists of the values of one row's sort keys. The position selects the rows after that
+ * row.
  */
 import { gt, lt, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { Placeholders } from '../statement.js';
@@ -12,12 +13,10 @@ export interface OrderKey extends SQLWrapper {
   getSQLType(): string;
 }
 
-/** A sort key that is an expression instead of a column. */
 export function orderKey(expression: SQL, type: string): OrderKey {
   return { getSQL: () => expression, getSQLType: () => type };
 }
 
-/** The sort direction of all keys of a list. */
 export type Direction = 'asc' | 'desc';
 
 /** Matches the rows after the position in this direction. `positionValues` supplies its parameters. */

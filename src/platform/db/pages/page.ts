@@ -1,6 +1,6 @@
 /**
- * Reads lists page by page, by page number or from a position. A position holds the values of the sort keys in the last
- * row. A position stays valid even if the list grows, and reading from it costs the same at any depth.
+ * Reads lists page by page, by page number or from a position. A position holds the last row's sort keys. A position
+ * stays valid if the list grows, and reading from it costs the same at any depth.
  */
 import { asc, desc, getTableName, sql, type Placeholder, type SQL, type Subquery } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
@@ -15,20 +15,16 @@ export interface PageRequest {
   readonly size: number;
   /** The number of rows to skip, for pages by number. */
   readonly offset?: number;
-  /** The position that the page starts after. Undefined if the page starts with the first row of the list. */
   readonly after?: Position | undefined;
-  /** The end of the page, if it is read backward. */
+  /** The position that the page ends before, if it's read backward. */
   readonly before?: Position | undefined;
   /** True if the page is read backward: from the end of the list, or from `before`. */
   readonly isBackward?: boolean;
-  /** True if the total is needed. Counting in the same statement saves a round trip. */
+  /** Counting in the same statement saves a round trip. */
   readonly withTotal?: boolean | undefined;
 }
 
-/**
- * A request for the same page of many lists. All of these pages have the same size and start or end at the same
- * position.
- */
+/** All of these pages have the same size and start or end at the same position. */
 export type SamePageRequest = Pick<PageRequest, 'size' | 'after' | 'before' | 'isBackward'>;
 
 export interface Total {
@@ -38,7 +34,6 @@ export interface Total {
 }
 
 export interface Page<Item> {
-  /** The maximum number of rows on the page. */
   readonly size: number;
   readonly rows: readonly Item[];
   readonly hasNext: boolean;
@@ -48,7 +43,6 @@ export interface Page<Item> {
   total(this: void): Promise<Total>;
 }
 
-/** The part of Drizzle's dynamic select that a page needs. */
 interface Select {
   orderBy(...columns: SQL[]): Select;
   limit(rows: number): Select;
@@ -57,15 +51,13 @@ interface Select {
   getSQL(): SQL;
 }
 
-/** How far a statement reads, for rows that are gathered from several sources. */
+/** The limits on how many rows a statement reads, for rows that are gathered from several sources. */
 export interface ScanLimit {
   /** The maximum number of rows that each source must return. These are the first rows after the position, in order. */
   readonly atMost: number;
-  /** The number of gathered rows that are needed. */
   readonly rowsNeeded: number;
-  /** The number of rows to skip first, for pages by number. */
   readonly offset?: Placeholder;
-  /** The sort direction of all keys: the list's own, or the opposite for a page that is read backward. */
+  /** The list's own direction, or the opposite for a page that is read backward. */
   readonly direction: Direction;
   /** The condition that selects rows after the position, for other columns with the same keys. */
   positionCondition(keys: readonly SQL[]): SQL | undefined;
@@ -87,7 +79,6 @@ interface ListDefinition<V extends object, F extends Fields> {
   rows($: Placeholders<V>, fields: F, condition: SQL | undefined, scan: ScanLimit): Select;
   /** True if `rows` itself applies the scan limit and its offset. */
   readonly appliesScanLimit?: boolean;
-  /** The counting limit, if it isn't the default. */
   readonly exactTotalMax?: number;
   /** The rows to count instead of the list's own, if counting them is less work. */
   rowsToCount?($: Placeholders<V>, scan: ScanLimit): SQL;
@@ -99,17 +90,10 @@ interface ListDefinition<V extends object, F extends Fields> {
 
 export interface List<V extends object, Item> {
   (db: Db, values: V, request: PageRequest): Promise<Page<Item>>;
-  /** The total number of rows. */
   total(db: Db, values: V): Promise<Total>;
-  /**
-   * A page of rows that another statement has read. If there are more rows, `items` includes one row beyond the page's
-   * size.
-   */
+  /** A page of rows that another statement has read. One row more than the page's size shows that there are more. */
   pageOf(items: readonly Item[], request: PartOfList, total: () => Promise<Total>): Page<Item>;
-  /**
-   * The list as part of its parent's row, which supplies some of the values. Returns the rows to select from and their
-   * order.
-   */
+  /** The list as part of its parent's row, which supplies some of the values. */
   partOf<P extends keyof V & string>(
     parent: Readonly<Record<P, SQL>>,
     $: Placeholders<Omit<V, P>>,
@@ -123,7 +107,6 @@ export interface List<V extends object, Item> {
   ): SQL;
 }
 
-/** Where a page is: at the start of the list, after a position, at the end, or before a position. */
 export type PageStart = 'first' | 'after' | 'last' | 'before';
 
 export function startOf({ after, before, isBackward }: Omit<SamePageRequest, 'size'>): PageStart {
@@ -135,7 +118,7 @@ export function startOf({ after, before, isBackward }: Omit<SamePageRequest, 'si
 export interface PartOfList {
   readonly size: number;
   readonly start: PageStart;
-  /** A condition that finds the same rows through another index. */
+  /** A condition that finds the same rows through a different index. */
   readonly indexCondition?: SQL | undefined;
 }
 
@@ -148,8 +131,7 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
   const directionOf = (start: PageStart) => (isBackward(start) ? reversed(parts.direction) : parts.direction);
   const inOrder = (direction: Direction) => columns.map(direction === 'asc' ? asc : desc);
   const countLimit = scanLimitOfCount(exactTotalMax, parts.direction);
-  // The page size is part of the SQL. As a parameter, the page size would make Postgres plan the statement on every
-  // call.
+  // The page size is part of the SQL. As a parameter, it would make Postgres plan the statement on every call.
   const pages = cachedByKey<(on: Db, values: V) => Promise<{ rows: Row<F>[]; count?: number }>>();
 
   function pageStatement(size: number, offset: number, start: PageStart, withTotal: boolean) {
@@ -277,7 +259,7 @@ export function totalOf(count = 0, exactTotalMax: number = PAGE.exactTotalMax): 
   return { count: Math.min(count, exactTotalMax), isCapped: count > exactTotalMax };
 }
 
-/** The counting limit plus one more row, which shows that there are more. */
+/** One more row than the limit shows that there are more. */
 function scanLimitOfCount(exactTotalMax: number, direction: Direction): ScanLimit {
   return { atMost: exactTotalMax + 1, rowsNeeded: exactTotalMax + 1, direction, positionCondition: () => undefined };
 }

@@ -28,10 +28,7 @@ export interface OperationRequest {
 export type RunOperation = (request: OperationRequest) => Promise<ExecutionResult<Record<string, unknown>>>;
 
 export function createExecutor(schema: GraphQLSchema): RunOperation {
-  /**
-   * The plans of operations. Apollo keeps the documents that it has validated, and each plan is kept as long as its
-   * document.
-   */
+  /** Apollo keeps the documents that it has validated. Each plan is kept as long as its document. */
   const plans = new WeakMap<OperationDefinitionNode, Plan | 'none'>();
 
   function planFor({ document, operation }: OperationRequest): Plan | undefined {
@@ -51,10 +48,7 @@ export function createExecutor(schema: GraphQLSchema): RunOperation {
 
 type ApolloGateway = ApolloServerOptionsWithGateway<Context>['gateway'];
 
-/**
- * Passes the executor to Apollo as a gateway, which is Apollo's way to accept an executor other than graphql-js. Apollo
- * does everything else as usual, so its plugins see every step of every call.
- */
+/** A gateway is Apollo's way to accept another executor. Apollo's plugins still see every step of every operation. */
 export function asApolloGateway(schema: GraphQLSchema, run: RunOperation): ApolloGateway {
   let onSchemaLoad: Parameters<ApolloGateway['onSchemaLoadOrUpdate']>[0] | undefined;
   return {

@@ -1,7 +1,4 @@
-/**
- * Collects the selected fields of an object from all its selection sets and their fragments. Each field has its
- * response name and its conditions. The fields are in the same order as in graphql-js.
- */
+/** Collects an object's selected fields from its selection sets and fragments, in the same order as graphql-js. */
 import {
   isAbstractType,
   Kind,
@@ -34,7 +31,7 @@ export class FieldCollector {
 
   collect(sets: readonly SelectionSetNode[], type: GraphQLObjectType): SelectedFields {
     const fields = new Map<string, Occurrences>();
-    /** The fragments that were spread. The value is true for a fragment spread under a condition. */
+    /** The fragments that were spread. The value is true if the fragment was spread under a condition. */
     const spreadFragments = new Map<string, boolean>();
     for (const set of sets) this.#gather(set, type, [], fields, spreadFragments);
     for (const occurrences of fields.values()) {
@@ -98,10 +95,7 @@ export class FieldCollector {
   }
 }
 
-/**
- * True if the fragment was spread before, because only its first spread counts. Throws if one of the spreads has a
- * condition, because the variables would then decide which spread is the first.
- */
+/** Only a fragment's first spread counts. Throws if the variables would decide which spread is the first. */
 function isSpreadAgain(name: string, conditions: readonly Condition[], spreadFragments: Map<string, boolean>): boolean {
   const before = spreadFragments.get(name);
   const isConditional = conditions.length > 0;

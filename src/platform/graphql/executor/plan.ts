@@ -1,6 +1,6 @@
 /**
- * Creates an operation's plan: the selected fields of each object, and how each field is resolved and serialized. A
- * plan contains a caller's text only as data. Running a plan has the same result as graphql-js.
+ * Creates an operation's plan. The plan produces the same result as graphql-js, and treats a caller's text only as
+ * data.
  */
 import {
   getArgumentValues,
@@ -29,10 +29,7 @@ import { anyOf, leafOf, listOf, objectOf, requiredOf, serializerOf, runOperation
 import { FieldCollector, type SelectedFields, type Occurrences, NotPlanned } from './fields.js';
 import { selectionOf, type Complete, type FieldPlan, type Selection } from './selection.js';
 
-/**
- * Runs the operation. Returns undefined if the variables don't match the document's types. In that case, nothing has
- * run.
- */
+/** Returns undefined, before anything has run, if the variables don't match the document's types. */
 export type Plan = (
   context: Context,
   variables: Record<string, unknown>,
@@ -59,7 +56,7 @@ export function planOf(
   }
 }
 
-/** The first error is enough, because graphql-js then executes the operation and reports all of them. */
+/** The first error is enough, because graphql-js then executes the operation and reports all errors. */
 const ONE_ERROR = { maxErrors: 1 };
 
 class Planner {
@@ -146,7 +143,7 @@ class Planner {
 
 const NO_ARGUMENTS: Record<string, unknown> = Object.freeze({});
 
-/** A field's arguments. If the arguments contain no variables, they are the same each time. */
+/** Returns a field's arguments. If the arguments contain no variables, they're computed only once. */
 function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['args'] {
   if (definition.args.length === 0) return () => NO_ARGUMENTS;
   if (hasVariable(node)) return (variables) => getArgumentValues(definition, node, variables);

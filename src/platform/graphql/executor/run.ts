@@ -1,7 +1,6 @@
 /**
- * Runs a plan: resolves each field, awaits promises, and places each error where the GraphQL specification requires it.
- * Promises are awaited in separate functions. If a closure captured a loop's variables, V8 would allocate a context in
- * each iteration.
+ * Runs a plan and places each error where the GraphQL specification requires it. Promises are awaited in separate
+ * functions, because V8 allocates a context in each iteration if a closure captures a loop's variables.
  */
 import {
   defaultFieldResolver,
@@ -118,7 +117,6 @@ export function completeLater(
   return promise.then((value) => complete(value, execution, path));
 }
 
-/** Puts a promised value into the response once it has settled. */
 export function settle(
   output: Record<string, unknown> | unknown[],
   place: string | number,
@@ -146,7 +144,7 @@ export function whenAllHaveEnded(
   return Promise.allSettled(pending).then(() => afterFailure(error, true, nodes, execution, path));
 }
 
-/** Returns null for a nullable field. Throws for a non-null one, so its parent becomes null. */
+/** Returns null for a nullable field. Throws for a non-null field, so its parent becomes null. */
 export function afterFailure(
   error: unknown,
   isRequired: boolean,
@@ -154,8 +152,8 @@ export function afterFailure(
   execution: Execution,
   path: Path,
 ): null {
-  // As in graphql-js, a resolver's failure already has its location and was counted. The error about a null in a
-  // non-null field wasn't.
+  // As in graphql-js, a resolver's failure already has its location and was counted. An error about a null in a
+  // non-null field has no location and wasn't counted.
   const fieldError = locate(error, nodes, () => responsePathAsArray(path));
   if (isRequired) throw fieldError;
   execution.errors.push(fieldError);
@@ -166,7 +164,6 @@ export function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
-/** Completes a value whose type is non-null. */
 export function requiredOf(complete: Complete, place: string): Complete {
   const assertNotNull = (value: unknown) => {
     if (value === null) throw new Error(`Cannot return null for non-nullable field ${place}.`);
@@ -178,7 +175,7 @@ export function requiredOf(complete: Complete, place: string): Complete {
   };
 }
 
-/** Completes only values that exist. A value that is an Error is a failure. */
+/** Completes only a value that exists. A value that is an Error is a failure. */
 function ifPresent(complete: Complete): Complete {
   return (value, execution, path) => {
     if (value == null) return null;
@@ -207,7 +204,7 @@ export function objectOf(selection: Selection): Complete {
   return ifPresent((value, execution, path) => runFields(selection, value, execution, path));
 }
 
-/** Completes an object of one of several types. Each type has its own fields. */
+/** Completes an object of an interface or union. Each possible type has its own fields. */
 export function anyOf(
   type: GraphQLAbstractType,
   selections: ReadonlyMap<string, Selection>,

@@ -1,10 +1,9 @@
-/** The types of a plan: each selected object's fields, and how each is resolved and serialized. */
+/** The types of a plan: each selected object's fields, and how each field is resolved and serialized. */
 import type { FieldNode, GraphQLError, GraphQLField, GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../context.js';
 
 type Variables = Record<string, unknown>;
 
-/** One execution of an operation. */
 export interface Execution {
   readonly context: Context;
   readonly variables: Variables;
@@ -17,7 +16,6 @@ export interface Path {
   readonly typename: string | undefined;
 }
 
-/** A value in the response, or a promise of it. */
 export type Complete = (value: unknown, execution: Execution, path: Path) => unknown;
 export type Condition = (variables: Variables) => boolean;
 
@@ -27,11 +25,11 @@ export interface FieldPlan {
   readonly name: string;
   readonly typename: string;
   /**
-   * The field's definition. Its resolver is looked up on each call, because Apollo replaces all resolvers for a plugin
-   * with `willResolveField`.
+   * The field's resolver is looked up on each call, because Apollo replaces all resolvers for a plugin with
+   * `willResolveField`.
    */
   readonly definition: GraphQLField<unknown, unknown>;
-  /** The condition for including the field. Undefined if it has no condition. */
+  /** Undefined if the field is always included. */
   readonly isIncluded: Condition | undefined;
   readonly args: (variables: Variables) => Variables;
   readonly complete: Complete;
@@ -45,8 +43,8 @@ export interface FieldPlan {
 export interface Selection {
   readonly fields: readonly FieldPlan[];
   /**
-   * An object with the names of all fields, which is copied for each response object. V8 would reallocate an object
-   * that gets its properties one by one. The object is empty if the variables decide which names a response has.
+   * This object is copied for each response object, because V8 would reallocate an object that gets its properties one
+   * by one. The object is empty if the variables decide which names a response has.
    */
   readonly shape: Readonly<Record<string, unknown>>;
 }

@@ -1,8 +1,8 @@
 /**
  * Automatic persisted queries, as Apollo Client and urql send them. The client first sends only the document's SHA-256,
  * in `extensions.persistedQuery`. If the response is PersistedQueryNotFound, the client sends the hash together with
- * the document. The document is stored once it has run, and from then on, the hash is enough. These clients look for
- * this exact message and code.
+ * the document. The document is stored once it has run, and from then on, the hash is enough. These clients recognize
+ * only this exact message and code.
  */
 import { z } from 'zod';
 import { refuse } from '../../errors.js';

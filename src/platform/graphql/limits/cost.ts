@@ -22,16 +22,13 @@ import type { Entity } from '../../fields/entity.js';
 
 /** A field that has a cost, or whose own fields have one. */
 export interface FieldCost {
-  /** How many times its value is returned. */
+  /** How many times the field's value is returned. */
   readonly times: number | PageLength;
   /** The bytes of the value itself. The value and its fields together count at least this much. */
   readonly own: number;
   readonly least: number;
   readonly fields: readonly FieldCost[];
-  /**
-   * For each of the field's selections, the conditions for including it. The field is included if one of its selections
-   * is included.
-   */
+  /** The conditions of each of the field's selections. The field is included if any of its selections is. */
   readonly selections: readonly (readonly Condition[])[];
 }
 
@@ -53,7 +50,6 @@ export interface Condition {
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** The cost of an operation, given its variables. */
 export function costOf(
   fields: readonly FieldCost[],
   { variableDefinitions = [] }: OperationDefinitionNode,
@@ -77,7 +73,6 @@ function bytesOf(fields: readonly FieldCost[], variables: Variables): number {
   return bytes;
 }
 
-/** The conditions of `@skip` and `@include`. */
 export function conditionsIn(directives: readonly DirectiveNode[] = []): Condition[] {
   return directives.flatMap((directive) => {
     const { name, arguments: [condition] = [] } = directive;
@@ -96,8 +91,8 @@ export function pageLengthOf({ arguments: args = [] }: FieldNode): PageLength {
 }
 
 /**
- * The number of entries on a page. A length out of range costs as much as the nearest allowed length. The operation
- * itself then refuses it.
+ * A length that is out of range costs as much as the nearest allowed length. The operation itself then refuses the
+ * length.
  */
 function entriesOf({ first, last }: PageLength, variables: Variables): number {
   const length = valueOf(last, variables) ?? valueOf(first, variables) ?? PAGE.perPageDefault;
@@ -114,8 +109,9 @@ function valueOf(input: Input, variables: Variables): unknown {
 }
 
 /**
- * The maximum lengths of the strings in a response, by type and field, taken from entities. A field that is missing
- * here is short: an identifier, a time, or a name that the service chose. A test checks every string in the schema.
+ * The maximum length of text fields, by type and field name. The lengths are those of the entities' fields. A field
+ * that is missing here is short: an identifier, a time, or a name that the service chose. A test checks every string in
+ * the schema.
  */
 export type TextCharacters = Readonly<Record<string, Readonly<Record<string, number>>>>;
 

@@ -1,8 +1,7 @@
 /**
- * Keeps the documents that clients have registered as automatic persisted queries, by SHA-256. The most recently used
- * ones are in memory. If Redis is configured, documents are also stored there, so a document registered with one
- * instance is known to all of them. A client registers a missing document again, so nothing is lost if Redis is
- * unreachable or evicts a document.
+ * Keeps the documents that clients have registered as automatic persisted queries, by SHA-256. Memory holds the most
+ * recently used documents. If Redis is configured, it holds documents for all instances. A client registers a missing
+ * document again, so nothing is lost if Redis is unreachable or evicts a document.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -45,7 +44,7 @@ export function sha256(text: string): string {
 const DOCUMENTS = '{persisted-queries}:documents';
 const LAST_USES = '{persisted-queries}:used';
 
-/** Stores a document, and drops the least recently used ones if there are too many. */
+/** Stores a document. Drops the least recently used documents if there are too many. */
 const KEEP = `
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])

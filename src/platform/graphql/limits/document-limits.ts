@@ -1,7 +1,7 @@
 /**
- * The limits of a GraphQL request. A request that exceeds one of them is refused before any part of it runs. Its lines
- * are checked before parsing, its tokens during parsing, its selections during validation, and its shape after
- * validation. Its cost is checked when the variables give the lengths of the lists.
+ * A request that exceeds a limit is refused before any part of it runs. The document's lines are checked before
+ * parsing, its tokens during parsing, its selections during validation, and its shape after validation. Its cost is
+ * checked once the variables are known, because they contain the lengths of the lists.
  */
 import type { ApolloServerOptionsWithSchema } from '@apollo/server';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
@@ -20,9 +20,7 @@ export interface Limits {
   readonly options: Pick<Options, 'parseOptions' | 'maxRecursiveSelections' | 'validationOptions' | 'documentStore'>;
   /** Measures what an operation of a valid document requests. The result is kept as long as the document. */
   measure(document: DocumentNode, operation: OperationDefinitionNode): Measure;
-  /** The operation's cost, and the reasons why it may not run. */
   check(operation: OperationToCheck): LimitCheck;
-  /** Throws if a document has too many lines. */
   assertFewLines(source: string): void;
   /** The refusal for an error that a GraphQL rule threw. Undefined if the document didn't cause the error. */
   refusalOfThrown(error: Error): GraphQLError | undefined;
@@ -30,7 +28,6 @@ export interface Limits {
   wrapFormat(format: FormatError): FormatError;
 }
 
-/** An operation of a valid document, before it runs. */
 interface OperationToCheck {
   readonly operation: OperationDefinitionNode;
   readonly measure: Measure;
@@ -39,7 +36,6 @@ interface OperationToCheck {
 }
 
 export interface LimitSettings {
-  /** True if errors about a misspelled name suggest existing names. */
   suggestions: boolean;
 }
 
@@ -49,7 +45,7 @@ export function createLimits(measured: Measured, { suggestions }: LimitSettings)
     options: {
       parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
       maxRecursiveSelections: GRAPHQL_LIMITS.selections,
-      // After the last reported error, GraphQL adds one that says there are more.
+      // After the last reported error, GraphQL adds an error that says that there are more.
       validationOptions: { hideSuggestions: !suggestions, maxErrors: ERRORS.perAnswerMax - 1 },
       documentStore: new InMemoryLRUCache<DocumentNode>({
         maxSize: DOCUMENT_CACHE_CHARACTERS_MAX,
@@ -91,12 +87,12 @@ function wrongAddress({ operation }: OperationDefinitionNode, isStream: boolean)
 
 const SUBSCRIPTIONS_ALONE = 'Streams are only for subscriptions. Send queries and mutations by POST to /graphql.';
 const NO_SUBSCRIPTIONS =
-  'A subscription is a stream: open it by a WebSocket to /graphql (graphql-transport-ws), or as server-sent events ' +
-  'from /graphql/stream.';
+  'Open a subscription with a WebSocket to /graphql (graphql-transport-ws), or with server-sent events from ' +
+  '/graphql/stream.';
 
 /**
- * The refusal for an error that the document caused. GraphQL's rules overflow the stack if fragments spread each other
- * in a circle below a field. The rules also throw if they can't evaluate the condition of a subscription's field.
+ * GraphQL's rules overflow the stack if fragments below a field spread each other in a circle. The rules also throw if
+ * they can't evaluate the condition of a subscription's field.
  */
 function refusalOfThrown(error: Error): GraphQLError | undefined {
   if (refusalIn(error)) return error as GraphQLError;
@@ -105,10 +101,12 @@ function refusalOfThrown(error: Error): GraphQLError | undefined {
 }
 
 const NESTED_TOO_DEEPLY =
-  'The operation is nested too deeply, or its fragments spread each other in a circle. Send its parts in requests of ' +
-  'their own.';
+  'The operation is nested too deeply, or its fragments refer to each other in a circle. Split it into several ' +
+  'requests.';
 
-/** Removes suggestions of names. Apollo doesn't pass options on to execution, which coerces the variables. */
+/**
+ * Removes suggestions of names here, because Apollo doesn't pass options on to execution, which coerces the variables.
+ */
 function withoutSuggestions(error: GraphQLFormattedError): GraphQLFormattedError {
   const { message } = error;
   const at = message.endsWith('?') ? message.indexOf(' Did you mean ') : -1;

@@ -1,7 +1,6 @@
 /**
- * Measures a valid document in one walk over everything that its operations select: how deep, wide, and repetitive the
- * selections are, which mutations they call, and what they cost. Selections that a directive may skip count for
- * everything except the cost, because an operation is measured once for all later variables.
+ * Measures a valid document in one walk over everything that its operations select. Selections that a directive may
+ * skip count for everything except the cost, because an operation is measured once for all later variables.
  */
 import {
   getNamedType,
@@ -29,7 +28,6 @@ import { conditionsIn, costOf, pageLengthOf, type Condition, type FieldCost, typ
 import { limitErrorsIn, refusalError } from './refusals.js';
 
 export interface Measure {
-  /** The reasons why no part of the document may run. */
   readonly refusals: readonly GraphQLError[];
   /** The mutations that the operation calls, once per response name. */
   readonly mutations: readonly string[];
@@ -50,7 +48,7 @@ interface Selection {
 }
 
 interface Level {
-  /** The limit that applies. Levels of introspection are counted separately. */
+  /** The limit that applies at this level. Levels of introspection are counted separately. */
   readonly limit: 'depth' | 'introspectionDepth';
   readonly number: number;
 }
@@ -61,23 +59,19 @@ const INTROSPECTION = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((field)
 export interface Measured {
   readonly schema: GraphQLSchema;
   readonly texts: TextCharacters;
-  /**
-   * The mutations that open a session. With a hundred aliases of such a mutation, a client could make a hundred
-   * guesses.
-   */
+  /** The mutations that open a session (`GRAPHQL_LIMITS.entries`). */
   readonly entries: ReadonlySet<string>;
 }
 
-/** The counts for the whole document. */
+/** The counts that are limited for the whole document. */
 interface DocumentCounts {
-  /** A directive in a fragment counts once, however often the fragment is spread. */
   readonly directives: Set<DirectiveNode>;
   nameCharacters: number;
 }
 
 /**
- * Measures the requested operation, and checks the limits for all operations of its document. The document has been
- * validated, so it has no cycles, and it has few selections even if a fragment counts at each use.
+ * Measures the requested operation, and checks the limits for all operations. A valid document has no cycles, and has
+ * few selections even if a fragment counts at each use.
  */
 export function measureOperation(
   measured: Measured,
@@ -200,10 +194,7 @@ function namesIn({ definitions }: DocumentNode): NameNode[] {
   });
 }
 
-/**
- * The operation that these selections call. Two selections with the same response name are one call. `__typename` isn't
- * a call.
- */
+/** Two selections with the same response name are one call. `__typename` isn't a call. */
 function callIn([selection]: readonly Selection[]): string[] {
   const name = selection?.field.name.value;
   return name === undefined || name === '__typename' ? [] : [name];
@@ -214,15 +205,12 @@ function isPartOfPage({ name }: GraphQLCompositeType): boolean {
 }
 
 /**
- * According to measurements, printing this many characters of arguments takes as long as comparing two fields without
+ * In our measurements, printing this many characters of arguments takes as long as comparing two fields without
  * arguments.
  */
 const ARGUMENT_CHARACTERS_LIKE_A_FIELD = 5;
 
-/**
- * Counts repeated selections. GraphQL compares all selections with the same name with each other, and prints the
- * arguments of both each time.
- */
+/** GraphQL compares all selections that have the same name, and prints the arguments of both. */
 function repeatsIn(selections: readonly Selection[]): number {
   if (selections.length === 1) return 0;
   const characters = selections
@@ -232,14 +220,11 @@ function repeatsIn(selections: readonly Selection[]): number {
   return Math.ceil(((selections.length - 1) / 2) * weight);
 }
 
-/**
- * Refuses directives at the root of a subscription. A directive could omit all of the subscription's fields, and
- * graphql-js fails on an empty subscription.
- */
+/** A directive could omit all of a subscription's fields, and graphql-js fails on an empty subscription. */
 function conditionErrorsIn(fields: readonly (readonly Selection[])[]): GraphQLError[] {
   const [condition] = fields.flat().flatMap(({ conditions }) => conditions);
   return condition ? [refusalError(UNCONDITIONAL, condition.directive)] : [];
 }
 
 export const UNCONDITIONAL =
-  'The one field of a subscription may bear no @skip and no @include; what is selected of its events may.';
+  'A subscription’s field can’t have @skip or @include. The fields that are selected from its events can.';

@@ -1,8 +1,7 @@
 /**
- * With PERSISTED_DOCUMENTS=only, only documents on a list can run, on every channel. A request names a document by its
- * SHA-256: as `documentId`, with or without the prefix `sha256:`, or in `extensions.persistedQuery.sha256Hash`, as
- * Apollo's clients do. A request can also send the exact text. Anything else is rejected before parsing. The list is a
- * file in the format of graphql-codegen or Apollo's tools.
+ * With PERSISTED_DOCUMENTS=only, only documents on a list can run, on every channel. A request sends a document's exact
+ * text or names the document by its SHA-256: as `documentId`, with or without the prefix `sha256:`, or in
+ * `extensions.persistedQuery.sha256Hash`, as Apollo's clients do. Any other request is rejected before parsing.
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -56,8 +55,8 @@ const TWO_DOCUMENTS =
   'This server runs only listed documents, and the hash doesn’t match the `query`. Send only one of them.';
 
 /**
- * The error for a document that isn't listed. Clients print documents differently, so neither their text nor the hash
- * that they compute may match the list.
+ * Clients print documents differently, so neither a client's text nor the hash that it computes necessarily matches the
+ * list.
  */
 const notListed = (what: string) =>
   `This server runs only listed documents, and its list has no document ${what}. ` +
@@ -127,7 +126,9 @@ function readList(file: string): ReadonlyMap<string, string> {
   if (entries.some(([hash]) => SHA1.test(hash))) throw invalidFile(NOT_SHA1);
   const wrongHashes = entries.filter(([hash, document]) => hash !== sha256(document)).map(([hash]) => cut(hash, 100));
   if (wrongHashes.length > 0)
-    throw invalidFile(`names documents by what is not their SHA-256: ${cut(wrongHashes.slice(0, 5).join(', '))}.`);
+    throw invalidFile(
+      `has hashes that aren’t the SHA-256 of their documents: ${cut(wrongHashes.slice(0, 5).join(', '))}.`,
+    );
   return new Map(entries);
 }
 

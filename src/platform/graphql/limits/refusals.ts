@@ -1,5 +1,6 @@
 /**
- * The refusals of limits. Each refusal names the limit, the actual value, the allowed value, and what to do instead.
+ * The refusals for exceeded limits. Each one names the limit, the actual value, the allowed value, and what to do
+ * instead.
  */
 import { GraphQLError, type ASTNode } from 'graphql';
 import { Refusal, refuse, type PlatformCode } from '../../errors.js';
@@ -51,7 +52,6 @@ const WORDS: Readonly<Record<Limit, readonly [code: PlatformCode, unit: string, 
   cost: ['VALIDATION_FAILED', 'points of cost', COST_IN_WORDS],
 };
 
-/** The errors for all counts above their limits. */
 export function limitErrorsIn(counts: Partial<Record<Limit, number>>, nodes?: ASTNode): GraphQLError[] {
   return (Object.entries(counts) as [Limit, number][])
     .filter(([limit, count]) => count > GRAPHQL_LIMITS[limit])
@@ -88,7 +88,7 @@ const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha[nt] \d+ token
 const INTROSPECTION_IS_OFF =
   'Introspection is turned off on this server. You can query `__typename`, but not `__schema` or `__type`.';
 
-/** The refusal for a limit that GraphQL or Apollo checks. Their errors don't say by how much the limit is exceeded. */
+/** The refusal for a limit that GraphQL or Apollo checks. Their errors don't contain the actual value. */
 function beyond(limit: Limit): Refusal {
   const count = GRAPHQL_LIMITS[limit] + 1;
   return refusalOf(limit, count, `at least ${formatNumber(count)}`);
@@ -103,9 +103,7 @@ function refusalOf(limit: Limit, count: number, countInWords: string): Refusal {
   });
 }
 
-/**
- * The format for numbers. The formatter is created once, because creating one takes longer than the rest of a refusal.
- */
+/** The formatter is created only once, because creating it takes longer than the rest of a refusal. */
 const NUMBERS = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
 function formatNumber(number: number): string {

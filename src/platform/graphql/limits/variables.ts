@@ -45,7 +45,7 @@ export function wrongVariables(
     for (const definition of variableDefinitions) check(definition);
   } catch (error) {
     if (!(error instanceof TooManyErrors)) throw error;
-    errors.push(variableError(`More is wrong with the variables; these are the first ${REPORTED_MAX} errors.`));
+    errors.push(variableError(`There are more errors in the variables. These are the first ${REPORTED_MAX}.`));
   }
   // A refusal names every bad field, and many clients read only the first error.
   const [first] = errors;
@@ -69,7 +69,7 @@ export function wrongVariables(
   }
 }
 
-/** The type of a part of a value, by its path. A list may be sent as its only entry. */
+/** The type of a part of a value, by its path. Instead of a list with one entry, a client may send just that entry. */
 function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): GraphQLInputType {
   return path.reduce<GraphQLInputType>((whole, step) => {
     const nullable = getNullableType(whole);
@@ -81,7 +81,8 @@ function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): Gra
 }
 
 /**
- * The problem in the words of the operations' own checks. Includes the field if GraphQL names a field of the object.
+ * Describes the problem in the words of the operations' own checks. If GraphQL names a field of the object, `below` has
+ * that field's name.
  */
 function problemOf(
   type: GraphQLInputType,

@@ -8,10 +8,10 @@ import type { StreamEnd } from './stream-ends.js';
 
 export interface StreamOptions {
   readonly source: EventStream<unknown>;
-  /** Settles when the connection has room for the next response. */
+  /** Resolves when the connection has room for the next response. */
   ready(): Promise<void>;
   answer(event: unknown): Promise<FormattedExecutionResult>;
-  /** Called when the server fails. The response reveals nothing about the failure. */
+  /** Called when the server fails. Returns a response that reveals nothing about the failure. */
   onFailure(error: unknown): FormattedExecutionResult;
   onAnswer(): void;
   /** Called once, however the subscription ends. */
@@ -26,8 +26,8 @@ const RETRYABLE_CODES: readonly string[] = ['OVERLOADED', 'RATE_LIMITED'];
 type Next = IteratorResult<FormattedExecutionResult, undefined>;
 
 /**
- * A handwritten iterator, because a generator that waits for an event would end only after the next event. An event
- * that arrives after the end of the stream isn't sent.
+ * This iterator isn't a generator, because a generator that waits for an event would end only after the next event. An
+ * event that arrives after the end of the stream isn't sent.
  */
 export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, undefined, undefined> {
   #answers = 0;
@@ -55,7 +55,7 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
     }
   }
 
-  /** While the database is unreachable or busy, no event is lost. The stream continues from its position. */
+  /** While the database is unreachable or busy, no event is lost. The stream continues from its position afterward. */
   async #nextEvent(): ReturnType<EventStream<unknown>['next']> {
     while (!this.#hasEnded) {
       try {
@@ -68,7 +68,7 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
     return { done: true, value: undefined };
   }
 
-  /** Ends the subscription. `last`, if given, is the last response to the client. */
+  /** Ends the subscription. If `last` is given, it's the last response to the client. */
   end(end: StreamEnd, last?: FormattedExecutionResult): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

@@ -1,6 +1,6 @@
 /**
- * One WebSocket. graphql-ws implements the protocol. This class adds what a server on the internet needs:
- * authentication, limits on what the client sends and leaves unread, and a reason for each close.
+ * One WebSocket. graphql-ws implements the protocol. This class adds authentication, limits on the data that the client
+ * sends and leaves unread, and a reason for each close.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -49,7 +49,6 @@ type Handle = (text: string) => Promise<void>;
 
 /** A message that graphql-ws is handling. */
 interface Message {
-  /** The ID of the subscription that the message opens. */
   subscriptionId?: string;
 }
 
@@ -61,7 +60,7 @@ const CLOSE_CODES = {
   tryAgainLater: 1013,
   internal: 1011,
 } as const;
-const ID_IN_USE = 'A subscription of this id is not over yet.';
+const ID_IN_USE = 'A subscription with this ID is still active.';
 /** A close frame has no room for a longer reason. */
 const REASON_CHARACTERS_MAX = 120;
 
@@ -202,7 +201,8 @@ export class OpenSocket implements Connection {
 
   #refuseSubscription(caller: Caller, beganMs: number, errors: OpeningResult['errors']): SentError[] {
     this.#logEnd(caller, beganMs, 'a subscription was refused');
-    // Clients don't retry a single subscription. After this close, they repeat all subscriptions on another connection.
+    // Clients don't retry a single subscription. After this close, they open another connection and repeat all
+    // subscriptions.
     if (caller.request.record.codes.has('OVERLOADED'))
       this.webSocket.close(CLOSE_CODES.tryAgainLater, 'The service is at capacity. Try again shortly.');
     return errors.map((error) => new SentError(error));
@@ -228,7 +228,6 @@ export class OpenSocket implements Connection {
     });
   }
 
-  /** Counts the connection against the user too, from now on. */
   #takeFor(user: string): void {
     const { client } = this.upgrade;
     this.upgrade.release();
@@ -295,7 +294,7 @@ export class OpenSocket implements Connection {
     return this.end === undefined;
   }
 
-  /** Settles when the operating system has taken the text. Until then, the text counts as unread. */
+  /** Resolves when the operating system has taken the text. Until then, the text counts as unread. */
   #send(text: string): Promise<void> {
     const { webSocket, upgrade, parts } = this;
     if (webSocket.readyState !== webSocket.OPEN) return Promise.resolve();

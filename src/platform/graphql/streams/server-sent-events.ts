@@ -1,7 +1,6 @@
 /**
- * Streams as server-sent events, in the "distinct connections mode" of the GraphQL-SSE protocol, which graphql-sse
- * implements: each request is one stream. In the other mode, a server would keep reservations for unauthenticated
- * clients.
+ * Server-sent events in GraphQL-SSE's "distinct connections mode", where each request is one stream. In the other mode,
+ * a server would keep reservations for unauthenticated clients.
  */
 import type { ServerResponse } from 'node:http';
 import type { ExecutionResult, FormattedExecutionResult, GraphQLFormattedError } from 'graphql';
@@ -22,7 +21,6 @@ import { formatRefusal, type Connection, type OpenSubscription } from './subscri
 const EVENT_STREAM = 'text/event-stream';
 
 export interface ServerSentEvents {
-  /** Opens the requested stream and sends its events until it ends. */
   answer(exchange: Exchange, caller: Caller, body: unknown): Promise<void>;
   /** Ends all streams, so their clients reconnect to another server. */
   drain(): void;
@@ -44,8 +42,8 @@ export function openServerSentEvents(parts: ServerSentEventsOptions): ServerSent
       const viewer = await caller.viewer();
       if (isDraining) throw serverStops();
       const connection = new EventResponse(exchange.response, caller, parts.unread);
-      // The connection is added before the stream is opened, so it also ends if a logout or the server's shutdown
-      // comes first.
+      // The connection is added before the stream is opened. If a logout or the server's shutdown comes first, the
+      // connection ends too.
       open.add(connection);
       const stop = endWithSession(caller, viewer, parts.timeouts.afterExpiryMs, (end) => connection.close(end));
       try {
@@ -74,9 +72,7 @@ function assertTakesEvents(exchange: Exchange): void {
   throw refuse('VALIDATION_FAILED', { message: `This URL returns a stream. Send Accept: ${EVENT_STREAM}.` });
 }
 
-/**
- * Sends a refusal with an HTTP status. Clients retry after a 503, but not after a stream that ended with `complete`.
- */
+/** Clients retry after a 503, but not after a stream that ended with `complete`. */
 async function sendRefusedSubscription(
   exchange: Exchange,
   connection: EventResponse,
@@ -92,16 +88,16 @@ async function* refusedAnswers(errors: readonly GraphQLFormattedError[]): AsyncG
   yield { errors };
 }
 
-/**
- * graphql-sse writes the results that it gets. Its types expect errors that it formats, but these are already
- * formatted.
- */
+/** graphql-sse's types expect errors that it formats, but these are already formatted. */
 const handle = createHandler<AsyncIterable<FormattedExecutionResult>>({
   authenticate: () => null,
   onSubscribe: ({ raw }) => raw as AsyncIterable<ExecutionResult>,
 });
 
-/** The headers of a placeholder request for graphql-sse. By then, the real request has been read and executed. */
+/**
+ * The headers of a placeholder request for graphql-sse. When graphql-sse gets this request, the real request has
+ * already been read and executed.
+ */
 const HEADERS: Readonly<Record<string, string>> = { accept: EVENT_STREAM, 'content-type': 'application/json' };
 const SUBSCRIBE_REQUEST = {
   method: 'POST',
@@ -145,7 +141,7 @@ class EventResponse implements Connection {
     stream.end(end);
   }
 
-  /** Settles when the client has read the last event, so events don't pile up for a client that doesn't read. */
+  /** Resolves when the client has read the last event, so events don't pile up for a client that doesn't read. */
   async ready(): Promise<void> {
     await waitForSlot(this.caller.services.quotas.streamEvents, this.caller.client);
     const { writableLength } = this.response;

@@ -7,8 +7,8 @@ export type StreamChannel = 'websocket' | 'sse';
 interface StreamEndRow {
   readonly description: string;
   /**
-   * The code that a WebSocket is closed with. graphql-ws clients reconnect after 1012, 1013, and 4403, and report 4401
-   * and 4429. Without a code, the connection is cut off, or stays open for its other streams.
+   * graphql-ws clients reconnect after 1012, 1013, and 4403, and report 4401 and 4429 to the app. Without a code, the
+   * connection is either cut off or stays open for its other streams.
    */
   readonly closeCode?: number;
 }
@@ -17,7 +17,7 @@ export const STREAM_ENDS = {
   completed: { description: 'the client ended it' },
   left: { description: 'the connection closed, or its client no longer answered' },
   slow: { description: 'the client read too slowly' },
-  session_ended: { description: 'the session or API key has ended; log in again', closeCode: 4401 },
+  session_ended: { description: 'the session has ended or the API key was revoked; log in again', closeCode: 4401 },
   token_expired: { description: 'the access token has expired; reconnect with a new one', closeCode: 4403 },
   flooding: { description: 'the client sent too many messages', closeCode: 4429 },
   draining: { description: 'this server is stopping; reconnect', closeCode: 1012 },
@@ -29,10 +29,7 @@ export type StreamEnd = keyof typeof STREAM_ENDS;
 /** The longest delay that a timer supports, in milliseconds. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/**
- * Ends a stream when its session ends, or some time after its access token has expired. Returns a function that cancels
- * this.
- */
+/** Ends a stream when its session ends, or some time after its token expires. Returns a function that cancels this. */
 export function endWithSession(
   { services, tokenExpiresAt }: Pick<Caller, 'services' | 'tokenExpiresAt'>,
   { sessionId }: { readonly sessionId: string },

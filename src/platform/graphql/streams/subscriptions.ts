@@ -1,7 +1,4 @@
-/**
- * Opens a subscription for either channel. Apollo processes its document like any other, with the same limits and
- * refusals. The executor creates a stream instead of a response.
- */
+/** Opens subscriptions. Apollo processes their documents like any others, but the executor creates a stream. */
 import { type FormattedExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { EventStream } from '../../live/live.js';
 import type { Caller } from '../../call/caller.js';
@@ -18,19 +15,21 @@ import type { AnswerEvent, Opening } from '../context.js';
 /** The connection that a stream is read over. */
 export interface Connection {
   readonly channel: StreamChannel;
-  /** The reason why the connection closes, once it does. */
+  /** The reason why the connection is closing. Undefined until it closes. */
   readonly end: StreamEnd | undefined;
-  /** Settles when there is room for the next response. */
+  /** Resolves when there is room for the next response. */
   ready(): Promise<void>;
 }
 
 export interface OpeningResult {
   readonly stream?: AnswerStream;
-  /** The formatted errors of a refused subscription. */
   readonly errors: readonly GraphQLFormattedError[];
 }
 
-/** Opens a subscription. Its stream counts against the caller's quota once it's open. The channel handles a refusal. */
+/**
+ * Opens a subscription. Its stream counts against the caller's quota once the stream is open. The channel handles a
+ * refusal.
+ */
 export type OpenSubscription = (caller: Caller, connection: Connection, body: unknown) => Promise<OpeningResult>;
 
 export interface SubscriptionOptions {
@@ -64,7 +63,6 @@ export function createSubscriptions({ findDocument, execute, format }: Subscript
   };
 }
 
-/** Formats a refusal as an entry in `errors`. */
 export function formatRefusal(refusal: Refusal, { request }: Pick<Caller, 'request'>): GraphQLFormattedError {
   return { message: refusal.message, extensions: { ...extensionsOf(refusal), requestId: request.requestId } };
 }
@@ -98,7 +96,7 @@ class OpeningStream implements Opening {
 
   finish(): AnswerStream {
     const [source, answer] = [this.#source, this.#answer];
-    if (!source || !answer) throw new Error('A subscription was executed and left no stream.');
+    if (!source || !answer) throw new Error('A subscription ran without opening a stream.');
     const { services, request } = this.caller;
     const { channel } = this.connection;
     const openedAt = performance.now();

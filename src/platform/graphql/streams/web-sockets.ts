@@ -20,10 +20,9 @@ export interface Upgrade {
   readonly socket: Socket;
   /** The bytes that were read after the request's head. */
   readonly head: Buffer;
-  /** The caller's address, as far as proxies are trusted. */
   readonly address: string;
   readonly client: Client;
-  /** Releases its place in the quota of WebSockets. */
+  /** Releases the WebSocket's place in the quota. */
   readonly release: Release;
   refuse(refusal: Refusal): void;
 }
@@ -52,12 +51,14 @@ const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
   maxFragments: WEB_SOCKET.fragmentsMax,
   closeTimeout: STREAM.closeTimeoutMs,
   autoPong: false,
-  // If this is false, `ws` 8.23.0 parses what follows a frame that it has rejected, and throws outside of any call.
+  // If this is false, `ws` 8.23.0 parses the data after a frame that it has rejected, and throws outside of any call.
   allowSynchronousEvents: true,
   handleProtocols,
 };
 
-/** A placeholder document for graphql-ws. By then, Apollo has executed the client's document. */
+/**
+ * A placeholder document for graphql-ws. When graphql-ws gets it, Apollo has already executed the client's document.
+ */
 const PLACEHOLDER_DOCUMENT = parse('subscription { opened }');
 
 export function openWebSockets(parts: WebSocketOptions): WebSockets {

@@ -47,14 +47,13 @@ const STYLES = `
       }
 `;
 
-/** The links in the header: the name of each page by its path. The first one is the home page. */
+/** The first link is the home page. */
 export type SiteLinks = Readonly<Record<string, string>>;
 
 export interface Page {
   readonly title: string;
   readonly styles: string;
   readonly body: string;
-  /** Additional elements for the page's head. */
   readonly head?: string;
   readonly links?: SiteLinks;
   /** The page's own path, which the header marks. */
@@ -87,7 +86,6 @@ function headerOf(links: SiteLinks, path: string): string {
   return `<header class="site"><a class="home" href="${home}">${ICON}<b>${name}</b></a>${nav}</header>`;
 }
 
-/** The styles of a page of text. */
 export const TEXT_STYLES = `
       main { max-width: 960px; margin: 0 auto; padding: 32px 24px; }
       h1 { font-size: 28px; line-height: 1.2; margin: 0 0 12px; }

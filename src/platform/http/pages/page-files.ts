@@ -23,10 +23,7 @@ export type PageFileName = keyof typeof IN_PACKAGES;
 
 const COPIES = new URL('./page-files/', import.meta.url);
 
-/**
- * Reads one of the files, which are nine megabytes of text in total. Each file is read on its first request, so it
- * isn't in memory until a browser asks for it.
- */
+/** The files are nine megabytes of text in total, so each one is read on its first request. */
 export async function readPageFile(name: PageFileName): Promise<string> {
   try {
     return await IN_PACKAGES[name]();

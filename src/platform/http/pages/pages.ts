@@ -1,7 +1,7 @@
 /**
- * The pages that this server makes for people, and the files that they load. All files are served from memory. Each
- * file is compressed once per encoding, on the first request for that encoding. A browser revalidates a file each time
- * and gets a 304, so a page and its scripts always match.
+ * The pages for people, and the files that these pages use, served from memory. Each file is compressed once per
+ * encoding, on the first request for it. A browser revalidates a file each time, so a page and its scripts always
+ * match.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -23,7 +23,7 @@ export interface Pages {
   send(exchange: Exchange): Promise<void>;
 }
 
-/** Files by their path. Two paths can lead to the same file. */
+/** The files, by path. Two paths can have the same file. */
 export function openPages(files: Readonly<Record<string, PageFile>>): Pages {
   const pages = new Map(Object.entries(files));
   const kept = new Map<PageFile, Forms>();
@@ -67,7 +67,7 @@ function requireReading(exchange: Exchange): void {
   throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'HEAD'] } });
 }
 
-/** The file in one encoding. Two simultaneous requests share the work. A failure isn't kept. */
+/** Returns the file in one encoding. Two simultaneous requests share the work. A failure isn't kept. */
 function formOf(forms: Forms, file: PageFile, coding: Coding): Promise<Form> {
   const begun = forms.get(coding);
   if (begun) return begun;
@@ -87,8 +87,8 @@ const compressGzip = promisify<Buffer, { level: number }, Buffer>(gzip);
 const compressBrotli = promisify<Buffer, { params: Record<number, number> }, Buffer>(brotliCompress);
 
 /**
- * The compressors. At these levels, GraphiQL's 5 MB take a tenth of a second. The best brotli level makes them another
- * tenth smaller, but takes ten seconds.
+ * Compressing GraphiQL's 5 MB takes a tenth of a second. The best brotli level would save another tenth of the size,
+ * but take ten seconds.
  */
 const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer>>> = {
   br: (plain) =>

@@ -293,13 +293,13 @@ describe('a referral', () => {
     expect(await usersWith(sent.email)).toBe(0);
   });
 
-  it('code of null is no code', async () => {
+  it('code of null counts as no code', async () => {
     expect((await signUp('homeowner', newUser({ referral_code: null }))).body.tokens_awarded).toBe(10);
   });
 });
 
-describe('a signup is refused by name', () => {
-  const EURO = '€'; // three bytes
+describe('a signup is refused, and the error names the field', () => {
+  const EURO = '€'; // Three bytes in UTF-8.
   const REFUSED: [
     what: string,
     kind: 'homeowner' | 'contractor',

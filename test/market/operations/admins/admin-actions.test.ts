@@ -63,7 +63,7 @@ async function onJob(key: 'reachDecision' | 'finalizeAppeal' | 'complete'): Prom
 }
 
 describe("an admin's action on others", () => {
-  it('is recorded once: who, which operation, whom and what it concerns, when, and why', async () => {
+  it('is recorded once: who did what, to whom, when, and why', async () => {
     const ofAdmins = Object.values<Operation<unknown, unknown>>(OPERATIONS)
       .filter((one) => isWrite(one) && Array.isArray(one.allows) && one.allows.includes('admin'))
       .map(({ name }) => name);
@@ -193,7 +193,7 @@ describe('the list', () => {
     expect(byRest(await read(people.admin, '?admin_id=x'))).toEqual(invalid('admin_id'));
   });
 
-  it('has a decision under either party and under its job, page by page', async () => {
+  it('lists a decision for both parties and for its job, page by page', async () => {
     const job = await givenJob(app, 'escalated', people);
     expect((await callRest(app, 'reachDecision', happyCall('reachDecision', people, job))).status).toBe(200);
     const [decided] = await app.sql`select id from admin_actions where job_id = ${job.id}`;
@@ -224,7 +224,7 @@ describe('the list', () => {
     expect((await read(admin, `/${decided?.id}`)).body.decision).toBe(null);
   });
 
-  it('shows no erased reason', async () => {
+  it("doesn't show an erased reason", async () => {
     await app.sql`update admin_actions set reason = null where action = 'completeJob'`;
     const { body } = await read(people.admin, '?action=completeJob');
     expect(body.data.map(({ reason }: Json) => reason)).toEqual(body.data.map(() => null));

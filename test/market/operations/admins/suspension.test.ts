@@ -191,7 +191,7 @@ describe('a suspended person', () => {
     expect((await post(bidder, `/jobs/${id}/bids`, { amount: 5 })).status).toBe(201);
   });
 
-  it("has live bids that can't be awarded, as availableActions says, and jobs in progress that continue", async () => {
+  it("has bids that can't be awarded, which availableActions shows, and jobs in progress that continue", async () => {
     const job = await givenJob(app, 'open', people);
     const underWay = await givenJob(app, 'in_review', people);
     const award = () => post(people.owner, `/jobs/${job.id}/award`, { bid_id: job.bids.awardee });
@@ -496,11 +496,11 @@ describe('a suspension with an end', () => {
   });
 });
 
-describe('it is refused', () => {
+describe('a suspension is refused', () => {
   const SUSPEND =
     'mutation ($id: ID!, $input: SuspendUserInput!) { suspendUser(id: $id, input: $input) { user { id } } }';
 
-  it('to everyone but admins, for nobody, without a reason, and with an end in the past', async () => {
+  it('from anyone but an admin, for an unknown user, without a reason, and with an end in the past', async () => {
     const { userId } = people.stranger;
     for (const by of [people.owner, people.awardee]) {
       expect(byRest(await suspend(userId, undefined, by))).toEqual(FORBIDDEN);
@@ -516,7 +516,7 @@ describe('it is refused', () => {
     expect((await rowOf(userId))?.at).toBe(null);
   });
 
-  it('to an admin who is suspended while the call waits', async () => {
+  it('from an admin who is suspended while the call waits', async () => {
     const email = 'third.admin@example.test';
     await ensureAdmin(app.services, email, 'a third good password');
     const { body } = await logIn({ email, password: 'a third good password' });
@@ -537,7 +537,7 @@ describe('it is refused', () => {
     expect((await rowOf(userId))?.at).toBe(null);
   });
 
-  it('for yourself, and for one of two admins who suspend each other at the same time', async () => {
+  it('of yourself, and of one of two admins who suspend each other at the same time', async () => {
     expect(byRest(await suspend(ada.userId))).toEqual(FORBIDDEN);
     const email = 'second.admin@example.test';
     await ensureAdmin(app.services, email, 'a second good password');

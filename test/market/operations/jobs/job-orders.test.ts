@@ -171,7 +171,7 @@ describe("jobs that haven't moved for long", () => {
     ]);
   });
 
-  test('are those of one homeowner, if an admin asks for these', async () => {
+  test('belong to one homeowner, if an admin asks for these', async () => {
     const { profileId } = people.owner;
     const where = `status_changed_at < '${BEFORE}' and homeowner_id = '${profileId}'`;
     await expectInEveryOrder('admin', [
@@ -252,7 +252,7 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
   [
     'order_by=nearest&near_zip=78701&within_miles=101',
     undefined,
-    { within_miles: 'must be at most 100 if the nearest come first' },
+    { within_miles: 'must be at most 100 when you sort by distance' },
   ],
   [
     'status_changed_before=long%20ago',
@@ -265,11 +265,11 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
     undefined,
     { near_state: 'is required with a city', within_miles: 'must be at most 500' },
   ],
-  ['near_zip=00000&within_miles=5', undefined, { near_zip: 'isn’t a ZIP code that we know' }],
+  ['near_zip=00000&within_miles=5', undefined, { near_zip: 'isn’t a ZIP code we recognize' }],
   [
     'near_city=Nowhere&near_state=TX&within_miles=5',
     undefined,
-    { near_city: 'isn’t a city that we know in that state' },
+    { near_city: 'isn’t a city we recognize in that state' },
   ],
   [
     'within_miles=5&status=open&statuses=draft&per_page=0',
@@ -278,7 +278,7 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
   ],
 ];
 
-test.each(REFUSED)('?%s is refused with all of its problems', async (query, filter, fields) => {
+test.each(REFUSED)('?%s fails with all of its problems', async (query, filter, fields) => {
   const { token } = people.admin;
   const { status, body } = await app.rest('GET', `/v1/jobs?${query}`, { token });
   expect([status, body.details.code, body.details.fields]).toEqual([400, 'VALIDATION_FAILED', fields]);

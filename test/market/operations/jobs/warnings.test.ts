@@ -54,7 +54,7 @@ test('each mistake in a draft gets a warning with its value, and the job can sti
   expect(await asGraphql(id, 'admin')).toEqual(warnings);
 });
 
-test('only the owner and admins see warnings: others read null and see no ZIP code in a message', async () => {
+test("only the owner and admins see warnings: others read null and don't see a ZIP code in a message", async () => {
   const job = await givenJob(app, 'open', people, { fields: { zip_code: '10001' } });
   for (const by of ['owner', 'admin'] as const) {
     const { body } = await app.rest('GET', `/v1/jobs/${job.id}`, { token: people[by].token });

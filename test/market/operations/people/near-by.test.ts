@@ -86,7 +86,7 @@ const names = (list: readonly Found[]) => list.map(([name]) => name);
 const IN_AUSTIN = ['near_zip=78704&within_miles=100', 'near: { zipCode: "78704", withinMiles: 100 }'] as const;
 
 describe('Near Austin', () => {
-  it('contractors are found by ZIP code, or by a town with its state, nearest first', async () => {
+  it('contractors are found by ZIP code, or by city and state, nearest first', async () => {
     const list = await found(...IN_AUSTIN);
     expect(names(list)).toEqual(['Ava', 'Ben', 'Cal']);
     const [[, ava], [, ben], [, cal]] = list as [Found, Found, Found];

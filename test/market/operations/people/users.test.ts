@@ -100,7 +100,7 @@ describe('A phone number', () => {
   });
 });
 
-test('an account and its profile keep the same age, whichever is written, and so the same order', async () => {
+test('an account and its profile always have the same creation time, and so the same place in lists', async () => {
   const { Carl: carl, Carla: carla } = people as Record<'Carl' | 'Carla', Person>;
   const orders = () => Promise.all([found('', ''), found('user_type=contractor', 'userType: CONTRACTOR')]);
   await app.sql`update contractors set created_at = created_at - interval '1 year' where id = ${carla.profileId}`;

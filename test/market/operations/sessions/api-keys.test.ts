@@ -117,7 +117,7 @@ describe('an API key', () => {
     expect([job.status, job.body.homeowner_id]).toEqual([201, hanna.profileId]);
   });
 
-  it('is readable only by its owner, at the address from its creation, as long as it works', async () => {
+  it('is readable only by its owner, at the URL from its creation, until it’s revoked', async () => {
     const owner = await homeowner(app, 'Lotte');
     const { body, headers } = await create(owner.token, { name: 'Import' });
     const address = headers.get('location') ?? '';
@@ -337,7 +337,7 @@ describe('an API key is refused', () => {
 });
 
 describe('creating or revoking an API key is refused', () => {
-  it('in the order of all refusals', async () => {
+  it('in the usual order of errors', async () => {
     const strict = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_WRITE: '5' });
     try {
       const owner = await homeowner(strict, 'Ines');
@@ -358,7 +358,7 @@ describe('creating or revoking an API key is refused', () => {
     }
   });
 
-  it('for a bad name or time, in both APIs alike', async () => {
+  it('for an invalid name or time, in both APIs', async () => {
     const cases: readonly (readonly [string, object])[] = [
       ['name', { name: '' }],
       ['name', { name: '  ' }],

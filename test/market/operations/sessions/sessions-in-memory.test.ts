@@ -92,7 +92,7 @@ it('an instance without its own heartbeat queries the database on every call, un
   expect([await me(hugo), await me(hanna)]).toEqual([200, 401]);
 });
 
-it('an instance that starts to listen again knows no sessions', async () => {
+it("an instance that starts to listen again doesn't know any sessions", async () => {
   const hanna = await known('Hanna');
   const { activeSessions } = app.services.live;
   const killed = await app.sql`select pg_terminate_backend(pid) from pg_stat_activity

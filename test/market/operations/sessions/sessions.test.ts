@@ -390,7 +390,7 @@ describe('a password change', () => {
     expect((await to('ada keeps another house', ADMIN.password)).data.changePassword).toEqual({ changed: true });
   });
 
-  it('is refused with a wrong password, or for a bad new one, and changes nothing', async () => {
+  it('fails with a wrong password, or for a bad new one, and changes nothing', async () => {
     const hanna = await homeowner(app, 'Hanna');
     expect(byRest(await change(hanna.token, 'wrong', 'a better password'))).toEqual({
       status: 401,
@@ -501,6 +501,8 @@ describe('an access token', () => {
       const said = graphql.errors?.[0]?.extensions.reason;
       expect({ ...byGraphql(graphql), reason: said }).toEqual({ ...UNAUTHENTICATED, reason });
     }
+    const { body: empty } = await app.rest('GET', '/v1/me', { headers: { authorization: 'Bearer ' } });
+    expect(empty.error).toMatch(/^The Authorization header has no bearer token\. /);
     const wrong = { email: hanna.email, password: 'wrong' };
     const { body } = await app.rest('POST', '/v1/auth/login', { body: wrong });
     expect(body.details).toMatchObject({ code: 'INVALID_CREDENTIALS', reason: 'wrong_credentials' });
@@ -523,7 +525,7 @@ describe('an access token', () => {
     }
   });
 
-  it('is ignored by operations that need none, however bad it is', async () => {
+  it("is ignored by operations that don't need one, however bad it is", async () => {
     const hanna = await homeowner(app, 'Hanna');
     const body = { email: hanna.email, password: hanna.password };
     expect((await app.rest('POST', '/v1/auth/login', { body, token: 'rubbish' })).status).toBe(200);

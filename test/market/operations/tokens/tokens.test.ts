@@ -267,7 +267,7 @@ describe('an adjustment', () => {
       expect(await balance(carl)).toMatchObject({ balance: 0 });
     });
 
-    it('is refused with other contents, and nothing is transferred', async () => {
+    it('fails with other contents, and nothing is transferred', async () => {
       const [carl, dora] = [await contractor(app, 'Carl'), await contractor(app, 'Dora')];
       await payment(carl, { external_reference: 'pay-2' });
       for (const [person, more] of [

@@ -144,17 +144,17 @@ describe.each(HIDDEN)('a %s', (entity, from) => {
   );
 });
 
-test('somebody with two relations to a row reads what either may', () => {
+test('a person with two relations to a row reads what either relation can read', () => {
   expect(READ.contractor.as('counterpart', 'client')).toEqual(contractor);
   expect(READ.user.as('awardee', 'admin')).toEqual(user);
 });
 
-test('the row itself keeps what one reader may not see', () => {
+test('the row itself keeps the fields that one reader can’t see', () => {
   READ.job.as();
   expect(job.addressLine1).toBe('1 Elm Street');
 });
 
-test('a partly read row hides what it has, and nothing is added', () => {
+test('a partially read row hides the private fields that it has, and no field is added', () => {
   const { licenseNumber: _, ...part } = contractor;
   expect(redact('contractor', part as typeof contractor, () => [])).toEqual({
     ...part,

@@ -151,7 +151,7 @@ test("what one party may not read isn't removed from the event itself", () => {
   expect(published.data).toEqual({ tokensCharged: 15, urgency: 'priority' });
 });
 
-test("a bidder reads an edit without its fields if it doesn't say them", () => {
+test('a bidder reads an edit without its fields if the event doesn’t list them', () => {
   expect(eventFor(cyrus, 'bidder', { ...edited, data: {} })).toMatchObject({ fields: null, data: {} });
 });
 

@@ -1,7 +1,7 @@
 /**
- * An attacker in a process of its own, so that the measuring process has an event loop of its own. What it does is read
- * from standard input (see attack.ts); it goes on for `forMs`, then prints what it was answered and exits without
- * closing anything in order.
+ * An attacker in a separate process, so it doesn't block the event loop of the measuring process. It reads the attack
+ * from standard input (see attack.ts), continues for `forMs`, and prints the responses that it got. Then it exits
+ * without closing its connections properly.
  */
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
@@ -24,8 +24,8 @@ function end() {
 }
 
 /**
- * Whole requests over node:http: on so many connections, each as soon as the last is answered, or by the clock without
- * waiting for answers.
+ * Sends complete requests over node:http. Either each of a number of connections sends the next request after the
+ * previous response, or requests are sent at a fixed rate without waiting for responses.
  */
 function makeCalls({ requests, connections, perSecond, burst = 1, atFirst = 0, keepAlive = true }) {
   const agents = addresses.map((localAddress) => new Agent({ keepAlive, localAddress, maxSockets: Infinity }));
@@ -45,7 +45,7 @@ async function oneAfterAnother(call) {
   while (performance.now() < until) await call();
 }
 
-/** A server that is slow is not asked less. */
+/** Sends at a fixed rate, even if the server is slow. */
 function byTheClock(call, perSecond, burst) {
   const began = performance.now();
   let bursts = 0;
@@ -82,7 +82,7 @@ function send({ method = 'GET', path, headers = {}, body }, agent, token) {
   });
 }
 
-/** Bytes over node:net: what is sent at once, what is sent drop by drop, and how much is read of what comes back. */
+/** Sends bytes over node:net, in a burst or one by one, and limits how much of the response it reads. */
 function openConnections({ connections, openPerSecond }) {
   if (openPerSecond) return byTheClock(openOne, openPerSecond, 1);
   for (let at = 0; at < connections; at += 1) openOne();
@@ -148,7 +148,7 @@ function framed(message) {
   return Buffer.concat([Buffer.from([0x81, ...length, 0, 0, 0, 0]), text]);
 }
 
-/** One byte each, and none of them the last. */
+/** Fragments of one byte each. The last fragment is never sent. */
 function fragmented(count) {
   const frame = (opcode) => Buffer.from([opcode, 0x81, 0, 0, 0, 0, 0x20]);
   return Buffer.concat([frame(1), ...Array.from({ length: count - 1 }, () => frame(0))]);
@@ -173,7 +173,7 @@ function look(chunk) {
   if (chunk.includes('"INTERNAL"')) tally.internal += 1;
 }
 
-/** Each eight `#` in a row become a number that nobody else has, so that no cache knows what is asked. */
+/** Replaces each run of eight `#` with a unique number, so no cache has the request. */
 function numbered(text) {
   return text.includes('########') ? text.replaceAll('########', () => String((number += 1)).padStart(8, '0')) : text;
 }

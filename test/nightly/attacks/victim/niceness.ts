@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 
 /**
- * Real attackers run elsewhere and take no CPU from the server or the measuring process. If the system allows it, these
- * don't either.
+ * Real attackers run elsewhere and don't take CPU from the server or the measuring process. If the system allows it,
+ * these attackers don't either.
  */
 export function setNiceness(pid: number | undefined, niceness: number): void {
   try {

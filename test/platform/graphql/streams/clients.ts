@@ -128,7 +128,7 @@ export const CHANNELS: readonly (readonly [name: string, hear: Hear])[] = [
   ['server-sent events', hearAsEvents],
 ];
 
-/** The codes of the errors that a subscription was refused with, on either channel. */
+/** The error codes that rejected a subscription, on either channel. */
 export async function refusalOf({ ended, answers }: Heard): Promise<string[]> {
   const end = await ended;
   const errors = end ?? answers.at(-1)?.errors;

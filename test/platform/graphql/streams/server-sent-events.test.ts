@@ -117,7 +117,7 @@ describe('a stream', () => {
       'MALFORMED_REQUEST',
     ],
   ];
-  it.each(REFUSED)('requested %s is refused with its status', async (_what, asked, status, code) => {
+  it.each(REFUSED)('requested %s fails with its status', async (_what, asked, status, code) => {
     const response = await ask(asked);
     const { errors } = JSON.parse(await textOf(response));
     expect([response.statusCode, errors[0].extensions.code]).toEqual([status, code]);
@@ -150,7 +150,7 @@ describe('a stream', () => {
     expect(text).toContain('event: complete');
   });
 
-  it('without room on the server is refused with a 503, so its client retries', async () => {
+  it('without room on the server fails with a 503, so its client retries', async () => {
     const { url } = await app.another({}, { streams: { total: 0 } });
     const response = await ask({ url, body: { query: MY_EVENTS } });
     const { errors } = JSON.parse(await textOf(response));

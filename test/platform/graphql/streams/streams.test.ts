@@ -84,7 +84,7 @@ describe.each(CHANNELS)('over %s', (channel, hear) => {
     expect(await refusalOf(refused)).toEqual(['VALIDATION_FAILED']);
   });
 
-  it('queries and mutations are refused with a clear message and do nothing', async () => {
+  it('queries and mutations fail with a clear message and do nothing', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const query = hear(app.url, hanna, '{ viewer { id } }');
     const create = 'mutation { createJob(input: { title: "A", description: "B" }) { job { id } } }';

@@ -206,7 +206,7 @@ describe('an upgrade', () => {
     expect(response.headers['x-request-id']).toBeDefined();
   });
 
-  it("over an address's quota is refused with a 429, and one that closes frees its place", async () => {
+  it("over an address's quota fails with a 429, and one that closes frees its place", async () => {
     const { url, quotas } = await app.another({}, { webSockets: { perAddress: 2 } });
     const two = [new Raw(url), new Raw(url)];
     await Promise.all(two.map(({ socket }) => once(socket, 'open')));

@@ -1,12 +1,11 @@
 import type { OperationVariables } from '@apollo/client';
-import { ApolloProvider, useApolloClient, useQuery } from '@apollo/client/react';
-import { useMemo, useSyncExternalStore } from 'react';
-import { createClient } from './apollo-client';
+import { useApolloClient, useQuery } from '@apollo/client/react';
+import { Root } from './apollo-root';
 import { openWith } from './apollo-live';
 import { sendWith } from './apollo-send';
 import { App } from './app';
+import { BoardPage } from './apollo-board-page';
 import { GraphContext, type Graph } from './graph';
-import { onSessionChange, readSession } from './session';
 import { show } from './show';
 
 const graph: Graph = {
@@ -23,16 +22,8 @@ const graph: Graph = {
   },
 };
 
-function Root() {
-  const userId = useSyncExternalStore(onSessionChange, () => readSession()?.userId);
-  const client = useMemo(() => createClient(import.meta.env['VITE_API']), [userId]);
-  return (
-    <ApolloProvider key={userId} client={client}>
-      <GraphContext value={graph}>
-        <App />
-      </GraphContext>
-    </ApolloProvider>
-  );
-}
-
-show(<Root />);
+show(
+  <Root api={import.meta.env['VITE_API']}>
+    <GraphContext value={graph}>{location.hash === '#/board' ? <BoardPage /> : <App />}</GraphContext>
+  </Root>,
+);

@@ -1,16 +1,14 @@
 import { print } from 'graphql';
-import { useMemo, useSyncExternalStore } from 'react';
-import { Provider, useClient, useQuery, type AnyVariables } from 'urql';
-import { createSocket } from './live';
-import { createClient } from './urql-client';
-import { openOn } from './urql-live';
-import { sendWith } from './urql-send';
+import { useContext } from 'react';
+import { useClient, useQuery, type AnyVariables } from 'urql';
 import { App } from './app';
 import { GraphContext, type Graph } from './graph';
-import { onSessionChange, readSession } from './session';
 import { show } from './show';
+import { openOn } from './urql-live';
+import { Root, SocketContext } from './urql-root';
+import { sendWith } from './urql-send';
 
-const graphOn = (socket: ReturnType<typeof createSocket>): Graph => ({
+const graph: Graph = {
   useRead(query, variables) {
     const used = useClient();
     const [{ data, error }] = useQuery<unknown, AnyVariables>({ query, variables });
@@ -18,24 +16,19 @@ const graphOn = (socket: ReturnType<typeof createSocket>): Graph => ({
     return { data: data as never, error: error?.message, again };
   },
   useStream() {
+    const socket = useContext(SocketContext);
+    if (!socket) throw new Error('The app runs inside a Root.');
     return (document, variables) => openOn(socket, { query: print(document) }, variables);
   },
   useWrite() {
     return sendWith(useClient());
   },
-});
+};
 
-function Root() {
-  const userId = useSyncExternalStore(onSessionChange, () => readSession()?.userId);
-  const client = useMemo(() => createClient(import.meta.env['VITE_API']), [userId]);
-  const graph = useMemo(() => graphOn(createSocket(import.meta.env['VITE_API'])), [userId]);
-  return (
-    <Provider key={userId} value={client}>
-      <GraphContext value={graph}>
-        <App />
-      </GraphContext>
-    </Provider>
-  );
-}
-
-show(<Root />);
+show(
+  <Root api={import.meta.env['VITE_API']}>
+    <GraphContext value={graph}>
+      <App />
+    </GraphContext>
+  </Root>,
+);

@@ -1,11 +1,15 @@
 /** Reads a list in several ways with Apollo Client, set up as documented. */
 import type { ApolloClient } from '@apollo/client';
 import { filter, firstValueFrom } from 'rxjs';
+import { BOARD, followBoard, forgetIfHidden } from '../apollo-board';
 import { createClient } from '../apollo-client';
 import { listed, listedSocket } from '../apollo-listed';
 import { openWith } from '../apollo-live';
-import { JOB_EVENTS, MY_EVENTS, WHO } from '../documents';
-import { BID, BIDS, CREATE, DELETE, LISTS, READS, type Step } from './documents';
+import { sendWith } from '../apollo-send';
+import { JOB, JOB_EVENTS, MY_EVENTS, WHO } from '../documents';
+import { LAST_POSITION, MY_EVENTS as EVENTS_ON_MY_JOBS, positionIn } from '../my-events';
+import { logIn, SIGN_UP_HOMEOWNER, signUp } from '../sign-in';
+import { BID, BIDS, CREATE, DELETE, FIRST_EVENTS, LISTS, READS, type Step } from './documents';
 import { firstOf } from './streams';
 
 export { typePolicies } from '../apollo-cache';
@@ -71,6 +75,66 @@ export async function bidAmongLists(api: string, jobId: string): Promise<{ cache
   const cached = (await client.query({ query: BIDS, variables: { jobId } })).data;
   const { data } = await client.query({ query: BIDS, variables: { jobId }, fetchPolicy: 'no-cache' });
   return { cached, asked: data };
+}
+
+/** Shows this job first, after the first two are there. Then fetches page after page. */
+export async function readOnAfterMoving(api: string, id: string): Promise<unknown> {
+  const client = createClient(api);
+  const query = READS.nodes;
+  const variables = { first: 2 };
+  const shown = client.watchQuery({ query, variables });
+  const watching = shown.subscribe(() => {});
+  await firstValueFrom(shown.pipe(filter(({ loading }) => !loading)));
+  client.cache.updateQuery({ query, variables }, (data) => {
+    const moved = [{ __typename: 'Job' as const, id }, ...(data?.jobs?.nodes ?? [])];
+    return data?.jobs ? { ...data, jobs: { ...data.jobs, nodes: moved } } : data;
+  });
+  const list = () => client.readQuery({ query, variables })?.jobs;
+  for (let more = 0; more < PAGES_MAX && list()?.pageInfo.hasNextPage; more += 1)
+    await shown.fetchMore({ variables: { after: list()?.pageInfo.endCursor ?? null } });
+  watching.unsubscribe();
+  return list();
+}
+
+/** A board that a contractor keeps open. */
+export async function openBoard(api: string) {
+  const client = createClient(api);
+  const shown = client.watchQuery({ query: BOARD });
+  const watching = shown.subscribe(() => {});
+  const stop = followBoard(client);
+  await firstValueFrom(shown.pipe(filter(({ loading }) => !loading)));
+  const page = () => client.readQuery({ query: BOARD })?.jobs?.pageInfo;
+  return {
+    titles: () => shown.getCurrentResult().data?.jobs?.nodes?.map((job) => job?.title),
+    showMore: () => shown.fetchMore({ variables: { after: page()?.endCursor ?? null } }),
+    hasMore: () => page()?.hasNextPage,
+    openJob: async (id: string) => {
+      const reading = client.query({ query: JOB, variables: { id }, fetchPolicy: 'network-only' });
+      await reading.catch((error: unknown) => forgetIfHidden(client, id, error));
+    },
+    close: () => {
+      stop();
+      watching.unsubscribe();
+    },
+  };
+}
+
+export function signUpWith(api: string, input: object): Promise<void> {
+  return signUp(sendWith(createClient(api)), SIGN_UP_HOMEOWNER, input as never);
+}
+
+export function logInWith(api: string, input: object): Promise<void> {
+  return logIn(sendWith(createClient(api)), input as never);
+}
+
+/** The first event after the last position, and a list of events that the cache had before. */
+export async function nextEvent(api: string, cause: () => Promise<unknown>): Promise<unknown> {
+  const client = createClient(api);
+  const before = (await client.query({ query: FIRST_EVENTS })).data;
+  const { data } = await client.query({ query: LAST_POSITION, fetchPolicy: 'no-cache' });
+  await cause();
+  const event = await firstOf(openWith(client, EVENTS_ON_MY_JOBS, {}), positionIn(data));
+  return { position: positionIn(data), event, before, after: (await client.query({ query: FIRST_EVENTS })).data };
 }
 
 /** Sends only hashes, with a client that already exists before `first` runs. */

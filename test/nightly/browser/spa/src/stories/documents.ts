@@ -209,3 +209,14 @@ export const BID = graphql(`
     }
   }
 `);
+
+export const FIRST_EVENTS = graphql(`
+  query FirstEvents {
+    myEvents(first: 2) {
+      nodes {
+        id
+        position
+      }
+    }
+  }
+`);

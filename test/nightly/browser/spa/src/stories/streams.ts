@@ -1,8 +1,8 @@
 /** What the app receives through `follow`. */
 import { follow, type Open } from '../live';
 
-/** The first event ever. Fails with the error code if no event will come. */
-export function firstOf<Event extends { position?: string | null }>(open: Open<Event>): Promise<Event> {
+/** The first event after a position. Fails with the error code if no event will come. */
+export function firstOf<Event extends { position?: string | null }>(open: Open<Event>, after = '0'): Promise<Event> {
   return new Promise((resolve, reject) => {
     let stop = () => {};
     const settled = (settle: () => void) => {
@@ -11,7 +11,7 @@ export function firstOf<Event extends { position?: string | null }>(open: Open<E
     };
     stop = follow(
       open,
-      '0',
+      after,
       (event) => settled(() => resolve(event)),
       (code) => settled(() => reject(new Error(String(code)))),
     );

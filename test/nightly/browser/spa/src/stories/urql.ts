@@ -3,10 +3,13 @@ import { print } from 'graphql';
 import { createClient } from '../urql-client';
 import { listed } from '../urql-listed';
 import { openOn } from '../urql-live';
+import { sendWith } from '../urql-send';
 import { JOB_EVENTS, MY_EVENTS, WHO } from '../documents';
 import { byHash } from '../listed';
 import { createSocket } from '../live';
-import { READS, WITHOUT_ARGUMENTS, type Step } from './documents';
+import { LAST_POSITION, MY_EVENTS as EVENTS_ON_MY_JOBS, positionIn } from '../my-events';
+import { logIn, SIGN_UP_HOMEOWNER, signUp } from '../sign-in';
+import { FIRST_EVENTS, READS, WITHOUT_ARGUMENTS, type Step } from './documents';
 import { firstOf } from './streams';
 
 export { graphcache } from '../urql-client';
@@ -33,6 +36,24 @@ export async function readOn(api: string, name: 'nodes' | 'edges', first: number
 
 export async function readWithoutArguments(api: string): Promise<unknown> {
   return (await createClient(api).query(WITHOUT_ARGUMENTS, {}).toPromise()).data;
+}
+
+export function signUpWith(api: string, input: object): Promise<void> {
+  return signUp(sendWith(createClient(api)), SIGN_UP_HOMEOWNER, input as never);
+}
+
+export function logInWith(api: string, input: object): Promise<void> {
+  return logIn(sendWith(createClient(api)), input as never);
+}
+
+/** The first event after the last position, and a list of events that the cache had before. */
+export async function nextEvent(api: string, cause: () => Promise<unknown>): Promise<unknown> {
+  const client = createClient(api);
+  const before = (await client.query(FIRST_EVENTS, {}).toPromise()).data;
+  const { data } = await client.query(LAST_POSITION, {}, { requestPolicy: 'network-only' }).toPromise();
+  await cause();
+  const event = await firstOf(openOn(createSocket(api), { query: print(EVENTS_ON_MY_JOBS) }, {}), positionIn(data));
+  return { position: positionIn(data), event, before, after: (await client.query(FIRST_EVENTS, {}).toPromise()).data };
 }
 
 /** Sends only hashes, with a client that already exists before `first` runs. */

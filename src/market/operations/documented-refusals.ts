@@ -1,5 +1,6 @@
 /**
- * Who each operation is for, and the error codes that it can return. Both APIs' documents are generated from this file.
+ * Documents who can call each operation and which error codes it can return, for both APIs. `perform` in
+ * `platform/call/operation.ts` and `market/rules/policies.ts` decide the order of the checks.
  */
 import { BID_ACTION_LIST } from '../rules/bids.js';
 import { ERROR_CODES, type ErrorCode } from '../rules/errors.js';
@@ -12,7 +13,7 @@ import { kindOf, metaOf } from '../../platform/fields/shapes.js';
 
 type AnyOperation = Operation<unknown, unknown>;
 
-/** Returns the error codes that an operation can return, in the order of `ERROR_CODES`. */
+/** The codes are in the order of `ERROR_CODES`. */
 export function refusalCodesOf(operation: AnyOperation): ErrorCode[] {
   const codes = new Set([
     ...OF_EVERY_CALL,
@@ -41,7 +42,8 @@ function ofItsKind(operation: AnyOperation): ErrorCode[] {
 }
 
 /**
- * The kinds of private objects. Other users get FORBIDDEN instead of NOT_FOUND, so they learn that the object exists.
+ * A caller who can't see an object of these kinds gets FORBIDDEN instead of NOT_FOUND, and learns that the object
+ * exists.
  */
 const PRIVATE_KINDS: ReadonlySet<string> = new Set<IdKind>([
   'job',
@@ -58,7 +60,7 @@ function ofState({ name }: AnyOperation): readonly ErrorCode[] {
   return BID_ACTION_LIST.some((row) => row.operation === name) ? ['INVALID_TRANSITION'] : [];
 }
 
-/** Describes who an operation is for, as a phrase that follows the word `For`. */
+/** The returned phrase comes after the word `For`. */
 export function audienceOf({ name, allows }: Pick<AnyOperation, 'name' | 'allows'>): string {
   const row = [...JOB_ACTION_LIST, ...BID_ACTION_LIST].find(({ operation }) => operation === name);
   if (row) return ALLOWED_ACTORS[row.actor].description;
