@@ -1,0 +1,218 @@
+/**
+ * What happens if nobody acts: when people are reminded, and what the clock then does to the job. Everything is computed
+ * from the job's row and the settings, so a late or repeated look comes to the same result.
+ */
+import type { AllowedActor } from '../lifecycle.js';
+import type { JobState } from '../states.js';
+
+/** The transitions that nobody calls. The clock makes them when a deadline passes. */
+export const CLOCK_TRANSITIONS = {
+  expire: {
+    action: 'EXPIRE',
+    from: 'open',
+    to: 'cancelled',
+    event: 'job.expired',
+    description: 'Nobody was awarded the job in time. The homeowner gets the same refund as for a cancellation.',
+    effects: ['releaseHolds', 'rejectLiveBids', 'refundPublishing'],
+    unless: 'the homeowner awards or cancels the job, or extends the deadline',
+  },
+  approve: {
+    action: 'APPROVE',
+    from: 'in_review',
+    to: 'completed',
+    event: 'job.auto_approved',
+    description: 'The homeowner didn’t respond to the work in time, so it counts as approved, without a rating.',
+    effects: ['releaseHolds', 'creditContractor'],
+    unless: 'the homeowner approves or disputes the work, requests changes, or extends the deadline',
+  },
+  escalate: {
+    action: 'ESCALATE',
+    from: 'disputed',
+    to: 'escalated',
+    event: 'job.auto_escalated',
+    description: 'The parties didn’t settle the dispute in time, so an admin decides it.',
+    effects: ['lapseProposal'],
+    unless:
+      'the parties settle the dispute; a new proposal restarts the deadline, but not for longer than 28 days in all',
+  },
+  standDecision: {
+    action: 'STAND_DECISION',
+    from: 'decision_reached',
+    to: 'completed',
+    event: 'job.decision_stood',
+    description: 'The contractor didn’t appeal in time, so the decision stands. The contractor gets no credit.',
+    effects: ['releaseHolds'],
+    unless: 'the contractor accepts or appeals the decision, or an admin extends the deadline',
+  },
+} as const;
+export type ClockTransitionKey = keyof typeof CLOCK_TRANSITIONS;
+
+type Reminded = Extract<AllowedActor, 'owner' | 'awardee' | 'parties' | 'admin'>;
+
+interface DeadlineRow {
+  readonly countedFrom: string;
+  /** Who is reminded, and on which day. With an end, reminders keep their distance from it. */
+  readonly reminders: readonly (readonly [to: Reminded, day: number])[];
+  readonly end?: { readonly day: number; readonly transition: ClockTransitionKey; readonly extendedBy?: Reminded };
+  /** The latest end, counted from the start of the dispute, and the day of an additional reminder. */
+  readonly limit?: { readonly day: number; readonly reminderDay: number };
+  /** True if the deadline applies only after the homeowner has requested changes. */
+  readonly afterChanges?: true;
+}
+
+export const DEADLINES = {
+  open: {
+    countedFrom: 'its publication or reopening',
+    reminders: [
+      ['owner', 21],
+      ['owner', 28],
+    ],
+    end: { day: 30, transition: 'expire', extendedBy: 'owner' },
+  },
+  awarded: {
+    countedFrom: 'the award',
+    reminders: [
+      ['awardee', 3],
+      ['awardee', 6],
+    ],
+  },
+  in_progress: {
+    countedFrom: 'the request for changes',
+    afterChanges: true,
+    reminders: [
+      ['awardee', 7],
+      ['awardee', 12],
+    ],
+  },
+  in_review: {
+    countedFrom: 'the submission',
+    reminders: [
+      ['owner', 5],
+      ['owner', 12],
+    ],
+    end: { day: 14, transition: 'approve', extendedBy: 'owner' },
+  },
+  disputed: {
+    countedFrom: 'the dispute’s start or its last proposal',
+    reminders: [
+      ['parties', 7],
+      ['parties', 12],
+    ],
+    end: { day: 14, transition: 'escalate' },
+    limit: { day: 28, reminderDay: 26 },
+  },
+  escalated: { countedFrom: 'the escalation', reminders: [['admin', 5]] },
+  appealed: { countedFrom: 'the appeal', reminders: [['admin', 5]] },
+  decision_reached: {
+    countedFrom: 'the decision',
+    reminders: [
+      ['awardee', 10],
+      ['awardee', 12],
+    ],
+    end: { day: 14, transition: 'standDecision', extendedBy: 'admin' },
+  },
+} as const satisfies { readonly [State in JobState]?: DeadlineRow };
+
+/** The states in which the clock acts. Operators can set how long that takes. */
+export type EndingState = 'open' | 'in_review' | 'disputed' | 'decision_reached';
+
+export interface DeadlineSettings {
+  /** `remind` only sends reminders, and `act` also lets the clock act. */
+  readonly mode: 'off' | 'remind' | 'act';
+  readonly days: Readonly<Record<EndingState, number>>;
+}
+
+/** The columns of a job that its deadline is computed from. All times are in deadline time. */
+export interface JobTimer {
+  readonly status: JobState;
+  readonly changeRequestCount: number;
+  /** When the job's deadline began. Null if the state has none. */
+  readonly deadlineFrom: Date | null;
+  readonly disputedFrom: Date | null;
+  readonly deadlineExtendedSeconds: number;
+  /** The number of reminders that are no longer due. */
+  readonly remindersSent: number;
+  /** When the last reminder was written while the clock could act. Null if there was none. */
+  readonly warnedAt: Date | null;
+  /** When the clock noticed that a person who would have to respond is suspended. */
+  readonly pausedFrom: Date | null;
+}
+
+/** What the clock does with a job now. */
+export type ClockStep =
+  | { readonly is: 'wait'; readonly until: Date | null }
+  | { readonly is: 'remind'; readonly to: Reminded; readonly remindersSent: number }
+  | { readonly is: 'act'; readonly transition: ClockTransitionKey };
+
+const DAY_MS = 86_400_000;
+/** The clock acts at the earliest this long after its last reminder. */
+export const WARNING_MS = 2 * DAY_MS;
+
+function rowOf({
+  status,
+  changeRequestCount,
+}: Pick<JobTimer, 'status' | 'changeRequestCount'>): DeadlineRow | undefined {
+  const rows: { readonly [State in JobState]?: DeadlineRow } = DEADLINES;
+  const row = rows[status];
+  return row?.afterChanges && changeRequestCount === 0 ? undefined : row;
+}
+
+/** True if a job in this state has a deadline or reminders. */
+export function hasDeadline(job: Pick<JobTimer, 'status' | 'changeRequestCount'>): boolean {
+  return rowOf(job) !== undefined;
+}
+
+interface Schedule {
+  readonly reminders: readonly (readonly [to: Reminded, atMs: number])[];
+  readonly endMs: number | null;
+}
+
+/** Returns when people are reminded of a job's deadline, and when it ends. Undefined if the job has no deadline. */
+export function scheduleOf(job: JobTimer, { days }: Pick<DeadlineSettings, 'days'>): Schedule | undefined {
+  const row = rowOf(job);
+  if (!row || job.deadlineFrom === null) return undefined;
+  const fromMs = job.deadlineFrom.getTime();
+  const shiftDays = row.end ? days[job.status as EndingState] - row.end.day : 0;
+  const shiftMs = shiftDays * DAY_MS + job.deadlineExtendedSeconds * 1_000;
+  const regular = row.reminders.map(([to, day]) => [to, fromMs + day * DAY_MS + shiftMs] as const);
+  const regularEndMs = row.end ? fromMs + row.end.day * DAY_MS + shiftMs : null;
+  const limitFromMs = job.disputedFrom?.getTime();
+  if (!row.limit || regularEndMs === null || limitFromMs === undefined)
+    return { reminders: regular.filter(([, atMs]) => atMs > fromMs), endMs: regularEndMs };
+  const endMs = Math.min(regularEndMs, limitFromMs + row.limit.day * DAY_MS);
+  const last = ['parties', limitFromMs + row.limit.reminderDay * DAY_MS] as const;
+  const reminders = [...regular, last].filter(([, atMs]) => atMs > fromMs && atMs < endMs);
+  return { reminders: reminders.toSorted(([, one], [, other]) => one - other), endMs };
+}
+
+/** Decides what the clock does with a job now. If several reminders are due, only the last one is sent. */
+export function clockStep(job: JobTimer, settings: DeadlineSettings, now: Date): ClockStep {
+  const schedule = settings.mode === 'off' ? undefined : scheduleOf(job, settings);
+  if (!schedule) return { is: 'wait', until: null };
+  const { endMs } = schedule;
+  const nowMs = now.getTime();
+  // Admins are told when a deadline passes on which the clock doesn't act.
+  const reminders =
+    endMs !== null && settings.mode === 'remind'
+      ? [...schedule.reminders, ['admin', endMs] as const]
+      : schedule.reminders;
+  const dueCount = reminders.filter(([, atMs]) => atMs <= nowMs).length;
+  const last = reminders[dueCount - 1];
+  const isOver = endMs !== null && endMs <= nowMs && settings.mode === 'act';
+  if (last && dueCount > job.remindersSent && !isOver) return { is: 'remind', to: last[0], remindersSent: dueCount };
+  if (!isOver) {
+    const nextMs = reminders[dueCount]?.[1] ?? (settings.mode === 'act' ? endMs : null);
+    return { is: 'wait', until: dateOf(nextMs) };
+  }
+
+  const row = rowOf(job);
+  if (!row?.end) throw new Error('A deadline without an end is over.');
+  const to = row.reminders.at(-1)?.[0] ?? 'owner';
+  if (job.warnedAt === null) return { is: 'remind', to, remindersSent: reminders.length };
+  const earliestMs = job.warnedAt.getTime() + WARNING_MS;
+  return earliestMs > nowMs ? { is: 'wait', until: dateOf(earliestMs) } : { is: 'act', transition: row.end.transition };
+}
+
+function dateOf(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms);
+}
