@@ -130,10 +130,10 @@ export interface JobTimer {
   readonly deadlineFrom: Date | null;
   readonly disputedFrom: Date | null;
   readonly deadlineExtendedSeconds: number;
-  /** The number of reminders that are no longer due. */
-  readonly remindersSent: number;
-  /** When the last reminder was written while the clock could act. Null if there was none. */
-  readonly warnedAt: Date | null;
+  /** When the last reminder in this state was written. */
+  readonly remindedAt: Date | null;
+  /** True if that reminder was written while the clock could act. */
+  readonly isWarned: boolean;
   /** When the clock noticed that a person who would have to respond is suspended. */
   readonly pausedFrom: Date | null;
 }
@@ -141,7 +141,7 @@ export interface JobTimer {
 /** What the clock does with a job now. */
 export type ClockStep =
   | { readonly is: 'wait'; readonly until: Date | null }
-  | { readonly is: 'remind'; readonly to: Reminded; readonly remindersSent: number }
+  | { readonly is: 'remind'; readonly to: Reminded }
   | { readonly is: 'act'; readonly transition: ClockTransitionKey };
 
 const DAY_MS = 86_400_000;
@@ -188,29 +188,23 @@ export function scheduleOf(job: JobTimer, { days }: Pick<DeadlineSettings, 'days
 /** Decides what the clock does with a job now. If several reminders are due, only the last one is sent. */
 export function clockStep(job: JobTimer, settings: DeadlineSettings, now: Date): ClockStep {
   const schedule = settings.mode === 'off' ? undefined : scheduleOf(job, settings);
-  if (!schedule) return { is: 'wait', until: null };
-  const { endMs } = schedule;
-  const nowMs = now.getTime();
-  // Admins are told when a deadline passes on which the clock doesn't act.
-  const reminders =
-    endMs !== null && settings.mode === 'remind'
-      ? [...schedule.reminders, ['admin', endMs] as const]
-      : schedule.reminders;
-  const dueCount = reminders.filter(([, atMs]) => atMs <= nowMs).length;
-  const last = reminders[dueCount - 1];
-  const isOver = endMs !== null && endMs <= nowMs && settings.mode === 'act';
-  if (last && dueCount > job.remindersSent && !isOver) return { is: 'remind', to: last[0], remindersSent: dueCount };
-  if (!isOver) {
-    const nextMs = reminders[dueCount]?.[1] ?? (settings.mode === 'act' ? endMs : null);
-    return { is: 'wait', until: dateOf(nextMs) };
-  }
-
   const row = rowOf(job);
-  if (!row?.end) throw new Error('A deadline without an end is over.');
-  const to = row.reminders.at(-1)?.[0] ?? 'owner';
-  if (job.warnedAt === null) return { is: 'remind', to, remindersSent: reminders.length };
-  const earliestMs = job.warnedAt.getTime() + WARNING_MS;
-  return earliestMs > nowMs ? { is: 'wait', until: dateOf(earliestMs) } : { is: 'act', transition: row.end.transition };
+  if (!schedule || !row) return { is: 'wait', until: null };
+  const { reminders, endMs } = schedule;
+  const nowMs = now.getTime();
+  const remindedMs = job.remindedAt?.getTime() ?? -Infinity;
+  const due = reminders.findLast(([, atMs]) => atMs <= nowMs && atMs > remindedMs);
+  if (endMs === null || nowMs < endMs) {
+    if (due) return { is: 'remind', to: due[0] };
+    return { is: 'wait', until: dateOf(reminders.find(([, atMs]) => atMs > nowMs)?.[1] ?? endMs) };
+  }
+  if (settings.mode === 'remind')
+    return remindedMs < endMs ? { is: 'remind', to: 'admin' } : { is: 'wait', until: null };
+  if (due || !job.isWarned) return { is: 'remind', to: row.reminders.at(-1)?.[0] ?? 'admin' };
+  const earliestMs = remindedMs + WARNING_MS;
+  if (nowMs < earliestMs) return { is: 'wait', until: dateOf(earliestMs) };
+  if (!row.end) throw new Error('A deadline without an end is over.');
+  return { is: 'act', transition: row.end.transition };
 }
 
 function dateOf(ms: number | null): Date | null {

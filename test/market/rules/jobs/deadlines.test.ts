@@ -22,8 +22,8 @@ function timer(more: Partial<JobTimer>): JobTimer {
     deadlineFrom: day(0),
     disputedFrom: null,
     deadlineExtendedSeconds: 0,
-    remindersSent: 0,
-    warnedAt: null,
+    remindedAt: null,
+    isWarned: false,
     pausedFrom: null,
     ...more,
   };
@@ -146,44 +146,64 @@ describe('the days on which people are reminded, and on which the clock acts', (
 });
 
 describe('a look at a job in review', () => {
-  it('waits for the next reminder', () => {
+  const reminded = (days: number, isWarned = true) => timer({ remindedAt: day(days), isWarned });
+
+  it('waits for the next reminder, and then for the end', () => {
     expect(clockStep(timer({}), ACT, day(4))).toEqual({ is: 'wait', until: day(5) });
-    expect(clockStep(timer({ remindersSent: 1 }), ACT, day(5))).toEqual({ is: 'wait', until: day(12) });
-    expect(clockStep(timer({ remindersSent: 2, warnedAt: day(12) }), ACT, day(13))).toEqual({
-      is: 'wait',
-      until: day(14),
-    });
+    expect(clockStep(reminded(5), ACT, day(5))).toEqual({ is: 'wait', until: day(12) });
+    expect(clockStep(reminded(12), ACT, day(13))).toEqual({ is: 'wait', until: day(14) });
   });
 
   it('reminds once for each reminder, and after an outage only once', () => {
-    expect(clockStep(timer({}), ACT, day(5))).toEqual({ is: 'remind', to: 'owner', remindersSent: 1 });
-    expect(clockStep(timer({}), ACT, day(13))).toEqual({ is: 'remind', to: 'owner', remindersSent: 2 });
+    expect(clockStep(timer({}), ACT, day(5))).toEqual({ is: 'remind', to: 'owner' });
+    expect(clockStep(reminded(5), ACT, day(12))).toEqual({ is: 'remind', to: 'owner' });
+    expect(clockStep(timer({}), ACT, day(13))).toEqual({ is: 'remind', to: 'owner' });
+    expect(clockStep(reminded(13), ACT, day(13))).toEqual({ is: 'wait', until: day(14) });
   });
 
   it('acts at the end if the last reminder was written 48 hours before', () => {
-    const warned = timer({ remindersSent: 2, warnedAt: day(12) });
-    expect(clockStep(warned, ACT, day(14))).toEqual({ is: 'act', transition: 'approve' });
-    expect(clockStep({ ...warned, warnedAt: day(13) }, ACT, day(14))).toEqual({ is: 'wait', until: day(15) });
-    expect(clockStep({ ...warned, warnedAt: day(13) }, ACT, day(15))).toEqual({ is: 'act', transition: 'approve' });
+    expect(clockStep(reminded(12), ACT, day(14))).toEqual({ is: 'act', transition: 'approve' });
+    expect(clockStep(reminded(13), ACT, day(14))).toEqual({ is: 'wait', until: day(15) });
+    expect(clockStep(reminded(13), ACT, day(15))).toEqual({ is: 'act', transition: 'approve' });
   });
 
-  it('reminds first if nobody was warned that the clock acts', () => {
-    const overdue = timer({ remindersSent: 3 });
-    expect(clockStep(overdue, ACT, day(100))).toEqual({ is: 'remind', to: 'owner', remindersSent: 2 });
-    expect(clockStep({ ...overdue, warnedAt: day(100) }, ACT, day(101))).toEqual({ is: 'wait', until: day(102) });
+  it.each([
+    ['there was no reminder', timer({})],
+    ['an outage swallowed the last reminder', reminded(5)],
+    ['nobody was warned, because the clock only reminded then', reminded(12, false)],
+  ])('reminds first at an end long past if %s', (_, overdue) => {
+    expect(clockStep(overdue, ACT, day(100))).toEqual({ is: 'remind', to: 'owner' });
+    expect(clockStep({ ...overdue, remindedAt: day(100), isWarned: true }, ACT, day(101))).toEqual({
+      is: 'wait',
+      until: day(102),
+    });
   });
 
   it('tells admins once that a deadline has passed if the clock only reminds', () => {
-    expect(clockStep(timer({ remindersSent: 2 }), REMIND, day(13))).toEqual({ is: 'wait', until: day(14) });
-    expect(clockStep(timer({ remindersSent: 2 }), REMIND, day(14))).toEqual({
-      is: 'remind',
-      to: 'admin',
-      remindersSent: 3,
-    });
-    expect(clockStep(timer({ remindersSent: 3 }), REMIND, day(14))).toEqual({ is: 'wait', until: null });
+    expect(clockStep(reminded(12, false), REMIND, day(13))).toEqual({ is: 'wait', until: day(14) });
+    expect(clockStep(reminded(12, false), REMIND, day(14))).toEqual({ is: 'remind', to: 'admin' });
+    expect(clockStep(reminded(14, false), REMIND, day(14))).toEqual({ is: 'wait', until: null });
+  });
+
+  it('reminds again after an extension, at the same distance from the end', () => {
+    const extended = { ...reminded(12), deadlineExtendedSeconds: 14 * 86_400 };
+    expect(clockStep(extended, ACT, day(13))).toEqual({ is: 'wait', until: day(19) });
+    expect(clockStep(extended, ACT, day(19))).toEqual({ is: 'remind', to: 'owner' });
   });
 
   it('does nothing if deadlines are off', () => {
     expect(clockStep(timer({}), { ...ACT, mode: 'off' }, day(100))).toEqual({ is: 'wait', until: null });
   });
+});
+
+it('a dispute is escalated at 28 days if the last reminder was 48 hours before, whatever was proposed since', () => {
+  const dispute = timer({
+    status: 'disputed',
+    disputedFrom: day(0),
+    deadlineFrom: day(27),
+    remindedAt: day(26),
+    isWarned: true,
+  });
+  expect(clockStep(dispute, ACT, day(27))).toEqual({ is: 'wait', until: day(28) });
+  expect(clockStep(dispute, ACT, day(28))).toEqual({ is: 'act', transition: 'escalate' });
 });
