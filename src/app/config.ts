@@ -10,6 +10,7 @@ import {
   type BudgetName,
   ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION,
 } from '../market/rules/rate-limits.js';
+import { DEADLINE_DAYS_MIN, DEADLINE_MODES, DEADLINES, type EndingState } from '../market/rules/jobs/deadlines.js';
 import { QUOTAS } from '../platform/caller-limits.js';
 import { quotasOf, type QuotaTable } from '../platform/quotas/quota-table.js';
 
@@ -132,6 +133,14 @@ export const VARIABLES = {
   LAME_DUCK_SECONDS: wholeNumber(0, 300)
     .default(0)
     .describe('how many seconds a stopping server keeps serving while /readyz returns 503. Use 5 behind HAProxy'),
+  DEADLINES: z
+    .enum(DEADLINE_MODES, `must be one of ${DEADLINE_MODES.join(', ')}`)
+    .default('remind')
+    .describe(
+      'off, remind, or act. With “remind”, people are reminded of deadlines. With “act”, the server also acts when a ' +
+        'deadline passes, for example approves work in review',
+    ),
+  ...deadlineVariables(),
   RATE_LIMITS: onOff.default(true).describe('on or off. Turn rate limits off only for tests and benchmarks'),
   WEBHOOKS_ALLOW_PRIVATE: onOff
     .default(false)
@@ -280,6 +289,19 @@ function isHeaderName(text: string): boolean {
 /** The name of a rate limit's variable. For example, `RATE_LIMIT_LOG_IN_PER_ADDRESS` sets `logInPerAddress`. */
 function variableOf(budget: string): string {
   return `RATE_LIMIT_${budget.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}
+
+function deadlineVariables() {
+  const days = (state: EndingState, what: string) => {
+    const { day } = DEADLINES[state].end;
+    return wholeNumber(DEADLINE_DAYS_MIN, 365).default(day).describe(`the number of days until ${what}`);
+  };
+  return {
+    DEADLINE_OPEN_DAYS: days('open', 'an open job expires'),
+    DEADLINE_IN_REVIEW_DAYS: days('in_review', 'work in review counts as approved'),
+    DEADLINE_DISPUTED_DAYS: days('disputed', 'a dispute is escalated'),
+    DEADLINE_DECISION_DAYS: days('decision_reached', 'a decision stands'),
+  };
 }
 
 function budgetVariables() {

@@ -162,6 +162,15 @@ export async function openServices(
     encryptor: createEncryptor({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
     requireVerifiedEmail: config.REQUIRE_VERIFIED_EMAIL,
     mail: mailSettings(config, secret),
+    deadlines: {
+      mode: config.DEADLINES,
+      days: {
+        open: config.DEADLINE_OPEN_DAYS,
+        in_review: config.DEADLINE_IN_REVIEW_DAYS,
+        disputed: config.DEADLINE_DISPUTED_DAYS,
+        decision_reached: config.DEADLINE_DECISION_DAYS,
+      },
+    },
     webhookAddresses: createAddressRules({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE }),
     budget: (name) => ({ name, max: config.budgets[name], windowSeconds: budgetWindowSeconds(name) }),
     log,

@@ -3,6 +3,7 @@ import type { Live } from '../../platform/live/live.js';
 import type { MailMetrics } from '../mail/metrics.js';
 import type { MailSettings } from '../mail/send.js';
 import type { WebhookMetrics } from '../webhooks/metrics.js';
+import type { DeadlineSettings } from '../rules/jobs/deadlines.js';
 import type { BudgetName } from '../rules/rate-limits.js';
 import type { ID_PREFIXES } from '../rules/ids.js';
 import type { Bearer, Viewer } from '../rules/viewer.js';
@@ -35,5 +36,7 @@ export interface Services extends FrameServices<Viewer> {
   readonly mail: MailSettings;
   readonly mailMetrics: MailMetrics;
   readonly webhookMetrics: WebhookMetrics;
+  /** When people are reminded, and whether the clock acts. */
+  readonly deadlines: DeadlineSettings;
   readonly webhookAddresses: AddressRules;
 }

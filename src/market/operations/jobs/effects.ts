@@ -9,13 +9,12 @@ import type { BidId } from '../../rules/ids.js';
 import type { FactName, LiveBid } from '../../rules/jobs/facts.js';
 import { publishCost, refundOnCancel } from '../../rules/jobs/publishing.js';
 import { assertKnown } from '../../rules/policies.js';
-import type { Viewer } from '../../rules/viewer.js';
 import { addRating, creditCompletion } from '../../store/accounts/accounts.js';
 import { moveBids, releaseHolds } from '../../store/bids/bids.js';
 import type { NewEvent } from '../../store/events/events.js';
 import type { JobChanges } from '../../store/jobs/jobs.js';
 import { moveTokens } from '../../store/ledger/ledger.js';
-import type { LockedJob } from './visible-job.js';
+import type { JobToMove } from './visible-job.js';
 
 export interface EffectResult {
   /** Changes to the job's row, which are written together with the state change. */
@@ -40,19 +39,19 @@ export interface EffectInput {
 
 interface Effect {
   readonly facts: readonly FactName[];
-  apply(this: void, lockedJob: LockedJob, input: EffectInput): EffectResult;
+  apply(this: void, jobToMove: JobToMove, input: EffectInput): EffectResult;
 }
 
 /** The effect's type lets its code use only the facts that are named here. */
 function effect<Fact extends FactName = never>(
   facts: readonly Fact[],
-  apply: (lockedJob: LockedJob<Viewer, Fact>, input: EffectInput) => EffectResult,
+  apply: (jobToMove: JobToMove<Fact>, input: EffectInput) => EffectResult,
 ): Effect {
   return {
     facts,
-    apply(lockedJob, input) {
-      assertKnown(lockedJob.facts, facts);
-      return apply(lockedJob as LockedJob<Viewer, Fact>, input);
+    apply(jobToMove, input) {
+      assertKnown(jobToMove.facts, facts);
+      return apply(jobToMove as JobToMove<Fact>, input);
     },
   };
 }
@@ -68,32 +67,32 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
 
   keepCompletionDate: effect([], ({ job }) => ({ job: { completionDateAtCheckIn: job.desiredCompletionDate } })),
 
-  awardBid: effect(['liveBids'], ({ tx, viewer: { userId }, facts: { liveBids } }, { bidId }) => {
+  awardBid: effect(['liveBids'], ({ tx, actorId, facts: { liveBids } }, { bidId }) => {
     const awardedBid = liveBids.find(({ id }) => id === bidId);
     if (!awardedBid) throw new Error('The awarded bid is not a live bid on the job.');
     const { id: awardedBidId, contractorId: awardedContractorId } = awardedBid;
     const { to, event } = BID_CONSEQUENCES.accept;
     const accepted = moveBids(tx, [awardedBidId], to);
     const otherBids = liveBids.filter((bid) => bid !== awardedBid);
-    const { sent = [], events = [] } = rejectBids(tx, userId, otherBids, BID_CONSEQUENCES.passOver);
+    const { sent = [], events = [] } = rejectBids(tx, actorId, otherBids, BID_CONSEQUENCES.passOver);
     return {
       job: { awardedBidId, awardedContractorId, liveBidCount: 0 },
       sent: [accepted, ...sent],
-      events: [...eventsOfBids(event, userId, [awardedBid]), ...events],
+      events: [...eventsOfBids(event, actorId, [awardedBid]), ...events],
     };
   }),
 
-  withdrawAwardedBid: effect([], (lockedJob) => {
-    const { bidCount } = lockedJob.job;
-    return endAward(lockedJob, BID_CONSEQUENCES.decline, { bidCount: bidCount - 1 });
+  withdrawAwardedBid: effect([], (jobToMove) => {
+    const { bidCount } = jobToMove.job;
+    return endAward(jobToMove, BID_CONSEQUENCES.decline, { bidCount: bidCount - 1 });
   }),
 
-  rejectAwardedBid: effect([], (lockedJob) => {
-    const { reopeningCount } = lockedJob.job;
-    return endAward(lockedJob, BID_CONSEQUENCES.revoke, { reopeningCount: reopeningCount + 1 });
+  rejectAwardedBid: effect([], (jobToMove) => {
+    const { reopeningCount } = jobToMove.job;
+    return endAward(jobToMove, BID_CONSEQUENCES.revoke, { reopeningCount: reopeningCount + 1 });
   }),
 
-  restoreBids: effect(['bidsToRestore'], ({ tx, viewer: { userId: actorId }, facts: { bidsToRestore } }) => ({
+  restoreBids: effect(['bidsToRestore'], ({ tx, actorId, facts: { bidsToRestore } }) => ({
     job: { liveBidCount: bidsToRestore.length },
     sent: BID_RESTORATION.to
       .map((to) => [to, bidsToRestore.filter(({ status }) => status === to)] as const)
@@ -108,8 +107,8 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
 
   keepReview: effect([], (_, { rating = null, review = null }) => ({ job: { rating, review } })),
 
-  rejectLiveBids: effect(['liveBids'], ({ tx, viewer, facts }) =>
-    rejectBids(tx, viewer.userId, facts.liveBids, BID_CONSEQUENCES.close),
+  rejectLiveBids: effect(['liveBids'], ({ tx, actorId, facts }) =>
+    rejectBids(tx, actorId, facts.liveBids, BID_CONSEQUENCES.close),
   ),
 
   /**
@@ -151,7 +150,7 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
 
 /** Takes the job from its awarded contractor. The job has no live bids until the others are restored. */
 function endAward(
-  { tx, viewer, job: { awardedBidId: id, awardedContractorId: contractorId } }: LockedJob,
+  { tx, actorId, job: { awardedBidId: id, awardedContractorId: contractorId } }: JobToMove,
   { to, event }: (typeof BID_CONSEQUENCES)['decline' | 'revoke'],
   counts: JobChanges,
 ): EffectResult {
@@ -160,13 +159,13 @@ function endAward(
     job: { ...counts, awardedBidId: null, awardedContractorId: null },
     data: { contractorId },
     sent: [moveBids(tx, [id], to), releaseHolds(tx, [id])],
-    events: eventsOfBids(event, viewer.userId, [{ id, contractorId }]),
+    events: eventsOfBids(event, actorId, [{ id, contractorId }]),
   };
 }
 
 /** Rejects the job's remaining live bids and releases their holds. */
 function rejectBids(
-  tx: LockedJob['tx'],
+  tx: JobToMove['tx'],
   actorId: NewEvent['actorId'],
   bids: readonly LiveBid[],
   { to, event }: (typeof BID_CONSEQUENCES)['passOver' | 'close'],

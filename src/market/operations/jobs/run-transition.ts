@@ -11,11 +11,13 @@ import type { FactName } from '../../rules/jobs/facts.js';
 import { factsForPolicies, jobDenial } from '../../rules/policies.js';
 import type { Role, Viewer } from '../../rules/viewer.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
-import { logEvents, type NewEvent } from '../../store/events/events.js';
-import { factsReader, updateJob, type JobChanges, type JobRow } from '../../store/jobs/jobs.js';
+import { logEvents } from '../../store/events/events.js';
+import { factsReader, updateJob, type JobRow } from '../../store/jobs/jobs.js';
 import { operation, type Operation } from '../operation.js';
 import { ofJob, type JobAddress } from './inputs.js';
+import type { DeadlineSettings } from '../../rules/jobs/deadlines.js';
 import { EFFECTS, type EffectInput } from './effects.js';
+import { moveJob } from './move-job.js';
 import { assertJobAllowed, lockVisibleJob, type LockedJob, readableJob, type ReadableJob } from './visible-job.js';
 
 /** `keep` adds an event but doesn't change the state. */
@@ -51,13 +53,13 @@ export function transition<
     budget: 'write',
     // The cast is needed because TypeScript can't add up the fields of a generic shape.
     input: z.strictObject({ ...ofJob, ...body }) as unknown as z.ZodType<JobAddress & z.infer<z.ZodObject<Body>>>,
-    run: ({ db, viewer }, input): Promise<Answer> =>
+    run: ({ db, viewer, services: { deadlines } }, input): Promise<Answer> =>
       db.inTransaction(async (tx) => {
         const lockedJob = (await lockVisibleJob(tx, viewer, input, readFacts)) as LockedJob<Viewer, Fact>;
         await assertJobAllowed(lockedJob, jobDenial(key, lockedJob.policyInput));
         const isDone = row.alreadyDoneIn?.includes(lockedJob.job.status);
         const outcome = isDone ? 'nothing' : (outcomeOf?.(lockedJob, input) ?? 'move');
-        const job = readableJob(viewer, await OUTCOMES[outcome](row, lockedJob, input));
+        const job = readableJob(viewer, await OUTCOMES[outcome]({ row, lockedJob, input, deadlines }));
         return answer ? answer(job, lockedJob) : (job as Answer);
       }),
   });
@@ -77,33 +79,22 @@ function factsForCall(key: JobTransitionKey, role: Role, options: readonly FactN
 
 type TransitionInput = JobAddress & EffectInput;
 
-type RunOutcome = (row: JobTransition<EventType>, lockedJob: LockedJob, input: TransitionInput) => Promise<JobRow>;
+interface Run {
+  readonly row: JobTransition<EventType>;
+  readonly lockedJob: LockedJob;
+  readonly input: TransitionInput;
+  readonly deadlines: DeadlineSettings;
+}
 
-const OUTCOMES: Readonly<Record<TransitionOutcome, RunOutcome>> = { move, keep, nothing: async (_, { job }) => job };
+const OUTCOMES: Readonly<Record<TransitionOutcome, (run: Run) => Promise<JobRow>>> = {
+  move,
+  keep,
+  nothing: async ({ lockedJob }) => lockedJob.job,
+};
 
-async function move(row: JobTransition<EventType>, lockedJob: LockedJob, input: TransitionInput): Promise<JobRow> {
-  const { tx, viewer, job } = lockedJob;
-  const results = row.effects.map((effect) => EFFECTS[effect].apply(lockedJob, input));
-  const own: NewEvent = {
-    type: row.event,
-    actorId: viewer.userId,
-    fromStatus: job.status,
-    toStatus: row.to,
-    data: results.reduce((all, { data }) => Object.assign(all, data), eventDataOf(input)),
-  };
-  const events = [own, ...results.flatMap((result) => result.events ?? [])];
-  const changes = results.reduce<JobChanges>((all, result) => Object.assign(all, result.job), {
-    status: row.to,
-    version: job.version + 1,
-    eventCount: job.eventCount + events.length,
-  });
-  const [newJob] = await tx.commitWith(
-    updateJob(tx, job, changes),
-    logEvents(tx, job, events),
-    ...(row.actor === 'admin' ? [recordDecision(row, lockedJob, input)] : []),
-    ...results.flatMap(({ sent = [] }) => sent),
-  );
-  return newJob;
+function move({ row, lockedJob, input, deadlines }: Run): Promise<JobRow> {
+  const decision = row.actor === 'admin' ? [recordDecision(row, lockedJob, input)] : [];
+  return moveJob(row, lockedJob, { input, data: eventDataOf(input), deadlines, also: decision });
 }
 
 function recordDecision({ operation: action }: JobAction, { tx, viewer, job }: LockedJob, input: TransitionInput) {
@@ -111,17 +102,14 @@ function recordDecision({ operation: action }: JobAction, { tx, viewer, job }: L
   return recordAdminAction(tx, viewer, { action, subjectId: job.id, reason, decision });
 }
 
-async function keep(
-  { mayKeepState }: JobTransition<EventType>,
-  { tx, viewer, job }: LockedJob,
-  input: TransitionInput,
-): Promise<JobRow> {
+async function keep({ row: { mayKeepState }, lockedJob, input }: Run): Promise<JobRow> {
   if (!mayKeepState) throw new Error('A transition kept the state, which its row does not allow.');
+  const { tx, actorId, job } = lockedJob;
   const { status } = job;
-  const data = eventDataOf(input);
-  const event = { type: mayKeepState.event, actorId: viewer.userId, fromStatus: status, toStatus: status, data };
+  const event = { type: mayKeepState.event, actorId, fromStatus: status, toStatus: status, data: eventDataOf(input) };
   const [newJob] = await tx.commitWith(
-    updateJob(tx, job, { eventCount: job.eventCount + 1 }),
+    // A proposal restarts the deadline.
+    updateJob(tx, job, { eventCount: job.eventCount + 1 }, 'restart'),
     logEvents(tx, job, [event]),
   );
   return newJob;

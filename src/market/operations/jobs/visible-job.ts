@@ -1,6 +1,6 @@
 /** Finds or locks a job for an operation. Refuses jobs that the viewer can't see. */
 import { refuse } from '../../rules/errors.js';
-import type { BidId, JobId, ProposalId } from '../../rules/ids.js';
+import type { BidId, JobId, ProposalId, UserId } from '../../rules/ids.js';
 import { allowedOperations } from '../../rules/jobs/available-actions.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import { partyOf, seesJob, type JobParties, type Party, relationsToJob } from '../../rules/parties.js';
@@ -26,11 +26,18 @@ export async function readJobWith(db: Db, viewer: Viewer, id: JobId, include: Jo
   return readableJob(viewer, visibleTo(viewer, await readJob(db, viewer, id, include)).job);
 }
 
-export interface LockedJob<V extends Viewer = Viewer, Fact extends FactName = never> {
+/** A job that a transaction has locked in order to move it. */
+export interface JobToMove<Fact extends FactName = never> {
   readonly tx: Transaction;
-  readonly viewer: V;
+  /** Null if the clock moves the job. */
+  readonly actorId: UserId | null;
   readonly job: JobRow;
   readonly facts: Partial<JobFacts> & Pick<JobFacts, Fact>;
+}
+
+/** A locked job, in the transaction of an operation that changes it, with the call's facts. */
+export interface LockedJob<V extends Viewer = Viewer, Fact extends FactName = never> extends JobToMove<Fact> {
+  readonly viewer: V;
   readonly policyInput: PolicyInput;
 }
 
@@ -63,7 +70,7 @@ export async function lockVisibleJob<V extends Viewer>(
     proposalId,
     creditContractor,
   };
-  return { tx, viewer, job, facts, policyInput };
+  return { tx, viewer, actorId: viewer.userId, job, facts, policyInput };
 }
 
 /** Reads the caller's available actions only for a denial that names alternatives. */

@@ -116,9 +116,14 @@ export const DEADLINES = {
 /** The states in which the clock acts. Operators can set how long that takes. */
 export type EndingState = 'open' | 'in_review' | 'disputed' | 'decision_reached';
 
+/** `remind` only sends reminders, and `act` also lets the clock act. */
+export const DEADLINE_MODES = ['off', 'remind', 'act'] as const;
+
+/** Leaves time for a reminder two days before the end. */
+export const DEADLINE_DAYS_MIN = 4;
+
 export interface DeadlineSettings {
-  /** `remind` only sends reminders, and `act` also lets the clock act. */
-  readonly mode: 'off' | 'remind' | 'act';
+  readonly mode: (typeof DEADLINE_MODES)[number];
   readonly days: Readonly<Record<EndingState, number>>;
 }
 
@@ -205,6 +210,21 @@ export function clockStep(job: JobTimer, settings: DeadlineSettings, now: Date):
   if (nowMs < earliestMs) return { is: 'wait', until: dateOf(earliestMs) };
   if (!row.end) throw new Error('A deadline without an end is over.');
   return { is: 'act', transition: row.end.transition };
+}
+
+/**
+ * How long after a job enters its state the clock looks at it for the first time. Null if it never does, and undefined
+ * if the state has no deadline.
+ */
+export function firstLookSeconds(
+  { status, changeRequestCount }: Pick<JobTimer, 'status' | 'changeRequestCount'>,
+  settings: DeadlineSettings,
+): number | null | undefined {
+  const start = new Date(0);
+  const timer = { status, changeRequestCount, deadlineFrom: start, disputedFrom: start, deadlineExtendedSeconds: 0 };
+  if (!hasDeadline(timer)) return undefined;
+  const step = clockStep({ ...timer, remindedAt: null, isWarned: false, pausedFrom: null }, settings, start);
+  return step.is === 'wait' && step.until !== null ? step.until.getTime() / 1_000 : null;
 }
 
 function dateOf(ms: number | null): Date | null {

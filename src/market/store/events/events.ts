@@ -35,7 +35,7 @@ export const eventShape = {
 /** An event before it gets a number and a time. */
 export interface NewEvent {
   type: EventType;
-  actorId: UserId;
+  actorId: UserId | null;
   bidderId?: ContractorId;
   fromStatus?: JobState | null;
   toStatus?: JobState | null;

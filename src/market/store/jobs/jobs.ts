@@ -146,30 +146,62 @@ const SET_BY_CHANGES = {
   budgetRank: jobs.budgetRank,
 };
 
-type UpdateJob = (db: Db, values: JobChanges & { id: JobId }) => Promise<Pick<JobRow, keyof typeof SET_BY_CHANGES>[]>;
+type UpdateJob = (
+  db: Db,
+  values: JobChanges & { id: JobId; firstLookSeconds: number | null },
+) => Promise<Pick<JobRow, keyof typeof SET_BY_CHANGES>[]>;
 
 const updates = cachedByKey<UpdateJob>();
 const NOW = sql`clock_timestamp()`;
 
+/** The time that deadlines are counted in. */
+export const DEADLINE_NOW = sql`clock_timestamp() + (select make_interval(secs => ahead_seconds) from deadline_clock)`;
+
+const NO_DEADLINE = {
+  deadlineFrom: null,
+  deadlineExtendedSeconds: 0,
+  remindedAt: null,
+  isWarned: false,
+  pausedFrom: null,
+  nextLookAt: null,
+};
+
+function newDeadline(firstLookSeconds: unknown) {
+  return {
+    deadlineFrom: DEADLINE_NOW,
+    nextLookAt: sql`${DEADLINE_NOW} + make_interval(secs => ${firstLookSeconds}::int)`,
+  };
+}
+
+/** What a change means for the job's deadline: the seconds until the first look in its new state, or a new start. */
+type TimerChange = number | null | 'restart' | undefined;
+
 /** Sets only the columns that change. */
-export async function updateJob(tx: Db, job: JobRow, changes: JobChanges): Promise<JobRow> {
+export async function updateJob(tx: Db, job: JobRow, changes: JobChanges, timer?: TimerChange): Promise<JobRow> {
   const names = Object.keys(changes).toSorted() as (keyof JobChanges)[];
   const update = updates(
-    names.join(' '),
+    `${names.join(' ')} ${timer === 'restart' ? 'restart' : timer === undefined ? '' : 'timed'}`,
     () =>
-      statement('updateJob', SET_BY_CHANGES, ($: Placeholders<JobRow>, fields) =>
+      statement('updateJob', SET_BY_CHANGES, ($: Placeholders<JobRow & { firstLookSeconds: number | null }>, fields) =>
         builder
           .update(jobs)
           .set({
             ...columns($, names),
             ...(names.includes('version') && { updatedAt: NOW }),
-            ...(names.includes('status') && { statusChangedAt: NOW }),
+            ...(names.includes('status') && { statusChangedAt: NOW, ...NO_DEADLINE }),
+            ...(timer !== undefined && timer !== 'restart' && newDeadline($('firstLookSeconds'))),
+            ...(timer === 'restart' && { deadlineFrom: DEADLINE_NOW, nextLookAt: DEADLINE_NOW }),
+            ...(changes.status === 'disputed' && { disputedFrom: DEADLINE_NOW }),
           })
           .where(eq(jobs.id, $('id')))
           .returning(fields),
       ) as UpdateJob,
   );
-  const [row] = await update(tx, { ...changes, id: job.id });
+  const [row] = await update(tx, {
+    ...changes,
+    id: job.id,
+    firstLookSeconds: typeof timer === 'number' ? timer : null,
+  });
   if (!row) throw new Error('A locked job is missing.');
   return { ...job, ...changes, ...row };
 }

@@ -1,6 +1,7 @@
 /** Jobs: the fields that homeowners fill in, the job's state, and the counts that later calls are checked against. */
 import { sql, type SQL } from 'drizzle-orm';
 import {
+  boolean,
   check,
   date,
   doublePrecision,
@@ -95,6 +96,16 @@ export const jobs = pgTable(
     publicEditCount: integer().notNull().default(0),
     reopeningCount: integer().notNull().default(0),
     changeRequestCount: integer().notNull().default(0),
+
+    // What `rules/jobs/deadlines.ts` computes a job's deadline from. These times are in deadline time.
+    deadlineFrom: moment(),
+    disputedFrom: moment(),
+    deadlineExtendedSeconds: integer().notNull().default(0),
+    remindedAt: moment(),
+    isWarned: boolean().notNull().default(false),
+    pausedFrom: moment(),
+    /** When the clock looks at the job next. Null if it has nothing to do. */
+    nextLookAt: moment(),
   },
   (t) => [
     foreignKey({
@@ -122,6 +133,9 @@ export const jobs = pgTable(
     index('jobs_awarded_to')
       .on(t.awardedContractorId, t.homeownerId)
       .where(sql`${t.awardedContractorId} is not null`),
+    index('jobs_to_look_at')
+      .on(t.nextLookAt)
+      .where(sql`${t.nextLookAt} is not null`),
     check(
       'jobs_award_fits_the_state',
       sql`case
