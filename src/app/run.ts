@@ -4,7 +4,7 @@
 import type { Logger } from 'pino';
 import { ConfigError, type Config } from './config.js';
 import { createLog } from '../platform/telemetry/log.js';
-import { openQueue } from '../platform/queue/queue.js';
+import { openQueue, repeat } from '../platform/queue/queue.js';
 import { prepareSchema } from './prepare-schema.js';
 import { openServices, type OpenServices } from './services.js';
 import { loadPlaces } from '../market/operations/places/places.js';
@@ -14,6 +14,8 @@ import { taskKinds } from './task-kinds.js';
 import { openWebhooks } from '../market/webhooks/webhooks.js';
 import { directly, type Connection } from '../platform/db/database.js';
 import { checkConnection } from '../platform/db/pooler.js';
+import { runClock } from '../market/operations/jobs/clock.js';
+import { CLOCK } from '../market/rules/market-limits.js';
 import { startCleanup } from '../market/store/housekeeping.js';
 import { STOP_WITHIN_MS } from '../platform/service-limits.js';
 import { tellStep } from './welcome.js';
@@ -104,6 +106,12 @@ async function start(
     log.warn({ err: error, kind }, 'deleting expired rows failed'),
   );
   closers.push(housekeeping.close);
+  const clock = repeat(
+    () => runClock(services),
+    CLOCK.everyMs,
+    (error) => log.warn({ err: error }, 'the clock could not look for deadlines'),
+  );
+  closers.push(clock.close);
   const server = await startServer(services, config).catch(explainPort(config, command));
   closers.push(server.close);
   if (config.PUBLIC_URL === undefined) services.mail.addresses.origin = server.url;

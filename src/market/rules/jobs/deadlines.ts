@@ -47,7 +47,9 @@ export const CLOCK_TRANSITIONS = {
 } as const;
 export type ClockTransitionKey = keyof typeof CLOCK_TRANSITIONS;
 
-type Reminded = Extract<AllowedActor, 'owner' | 'awardee' | 'parties' | 'admin'>;
+export const REMINDER_EVENT = 'job.reminded' as const;
+
+export type Reminded = Extract<AllowedActor, 'owner' | 'awardee' | 'parties' | 'admin'>;
 
 interface DeadlineRow {
   readonly countedFrom: string;
@@ -172,6 +174,11 @@ interface Schedule {
   readonly endMs: number | null;
 }
 
+/** Returns who would have to act before the job's deadline. Undefined if the job has none. */
+export function respondersOf(job: JobTimer): Reminded | undefined {
+  return rowOf(job)?.reminders.at(-1)?.[0];
+}
+
 /** Returns when people are reminded of a job's deadline, and when it ends. Undefined if the job has no deadline. */
 export function scheduleOf(job: JobTimer, { days }: Pick<DeadlineSettings, 'days'>): Schedule | undefined {
   const row = rowOf(job);
@@ -205,7 +212,7 @@ export function clockStep(job: JobTimer, settings: DeadlineSettings, now: Date):
   }
   if (settings.mode === 'remind')
     return remindedMs < endMs ? { is: 'remind', to: 'admin' } : { is: 'wait', until: null };
-  if (due || !job.isWarned) return { is: 'remind', to: row.reminders.at(-1)?.[0] ?? 'admin' };
+  if (due || !job.isWarned) return { is: 'remind', to: respondersOf(job) ?? 'admin' };
   const earliestMs = remindedMs + WARNING_MS;
   if (nowMs < earliestMs) return { is: 'wait', until: dateOf(earliestMs) };
   if (!row.end) throw new Error('A deadline without an end is over.');
