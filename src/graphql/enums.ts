@@ -171,6 +171,7 @@ export const ContractorOrderEnum = choice('ContractorOrder', 'The order of a lis
 choice('DisputeEnding', 'The ways in which a dispute can end.', DISPUTE_ENDINGS, {
   agreement: 'Both parties sent the same resolution, or one accepted the other’s proposal.',
   decision_accepted: 'The contractor accepted an admin’s decision.',
+  decision_stood: 'The contractor didn’t appeal an admin’s decision in time.',
   final_decision: 'An admin made the final ruling on an appeal.',
   completed_by_admin: 'An admin completed the job outside the normal flow.',
 });

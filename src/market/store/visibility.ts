@@ -9,7 +9,8 @@ import { BID_CONSEQUENCES } from '../rules/bids.js';
 import type { ContractorId } from '../rules/ids.js';
 import { partyToOwn, STATES_OPEN_TO_BIDS } from '../rules/parties.js';
 import { COUNTED_BID_STATES } from '../rules/states.js';
-import { EDIT_EVENT, eventVisibilityOf, type EventVisibility } from '../rules/reading/timeline.js';
+import { REMINDER_EVENT } from '../rules/jobs/deadlines.js';
+import { EDIT_EVENT, eventVisibilityOf, REMINDERS_FOR, type EventVisibility } from '../rules/reading/timeline.js';
 import { ROLES, type Role, type Viewer } from '../rules/viewer.js';
 import type { Placeholders } from '../../platform/db/statement.js';
 
@@ -103,8 +104,11 @@ export function visibleEvents(visibility: EventVisibility, contractor: Contracto
   switch (visibility) {
     case 'all':
       return sql`true`;
+    case 'own job':
+      return isNotForOther(visibility);
     case 'job and own bid':
-      return sql`("events"."bidder_id" is null or "events"."bidder_id" = ${contractor}::text)`;
+      return sql`(("events"."bidder_id" is null or "events"."bidder_id" = ${contractor}::text)
+        and ${isNotForOther(visibility)})`;
     case 'own bid and changes':
       return sql`case when "events"."bidder_id" is null then (${HAS_MOVED} or ${IS_EDIT})
         else "events"."bidder_id" = ${contractor}::text end`;
@@ -113,8 +117,16 @@ export function visibleEvents(visibility: EventVisibility, contractor: Contracto
   }
 }
 
+function isNotForOther(visibility: keyof typeof REMINDERS_FOR): SQL {
+  const reminder = sql.raw(`'${REMINDER_EVENT}'`);
+  return sql`("events"."type" <> ${reminder} or "events"."data" ->> 'to' ${oneOf(REMINDERS_FOR[visibility])})`;
+}
+
 const HAS_MOVED = sql`"events"."from_status" is distinct from "events"."to_status"`;
 const IS_EDIT = sql.raw(`"events"."type" = '${EDIT_EVENT}'`);
+
+/** The condition for rows of `events` of a homeowner's own jobs. */
+export const visibleEventsOfOwner = isNotForOther('own job');
 
 /**
  * The viewer must be allowed to see the job. What a contractor can read depends on the award, which is in the row of

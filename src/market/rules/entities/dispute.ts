@@ -4,7 +4,13 @@ import { TEXT } from '../market-limits.js';
 import { enumOf, timestamp, nullableText, requiredText } from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 
-export const DISPUTE_ENDINGS = ['agreement', 'decision_accepted', 'final_decision', 'completed_by_admin'] as const;
+export const DISPUTE_ENDINGS = [
+  'agreement',
+  'decision_accepted',
+  'decision_stood',
+  'final_decision',
+  'completed_by_admin',
+] as const;
 
 const note = requiredText(TEXT.note);
 const noteOrNone = nullableText(TEXT.note);

@@ -5,6 +5,7 @@
 import type { Effect } from './effects.js';
 import type { Dispute, Proposal } from '../entities/dispute.js';
 import { siblingOf, type EventId, type UserId } from '../ids.js';
+import { CLOCK_TRANSITIONS } from './deadlines.js';
 import { isTransition, JOB_ACTION_LIST, JOB_TRANSITIONS } from '../lifecycle.js';
 import { isInDispute } from '../states.js';
 
@@ -18,6 +19,8 @@ export const DISPUTE_TRANSITIONS = JOB_ACTION_LIST.filter(isTransition).filter(
 export const DISPUTE_EVENT_TYPES = [
   ...DISPUTE_TRANSITIONS.flatMap(({ event, mayKeepState }) => (mayKeepState ? [event, mayKeepState.event] : [event])),
   JOB_TRANSITIONS.complete.event,
+  CLOCK_TRANSITIONS.escalate.event,
+  CLOCK_TRANSITIONS.standDecision.event,
 ];
 
 /** A proposal stands until the next one is made, or until the parties can no longer agree. */
@@ -108,6 +111,13 @@ const PARTS_BY_EVENT: Readonly<Record<string, (event: DisputeEvent, before: Disp
   }),
   [JOB_TRANSITIONS.escalate.event]: (event) => ({
     escalation: { ...actorAndTime(event), reason: text(event, 'escalationReason') ?? '' },
+  }),
+  [CLOCK_TRANSITIONS.escalate.event]: (event) => ({
+    proposal: null,
+    escalation: { ...actorAndTime(event), reason: CLOCK_TRANSITIONS.escalate.description },
+  }),
+  [CLOCK_TRANSITIONS.standDecision.event]: (event, { decision }) => ({
+    ending: { ...actorAndTime(event), how: 'decision_stood', text: decision?.decision ?? null },
   }),
   [JOB_TRANSITIONS.reachDecision.event]: (event) => ({
     decision: {

@@ -6,16 +6,17 @@ import { EVENT_DETAILS, type EventDetails } from '../entities/event.js';
 import { JOB } from '../entities/job.js';
 import type { Field } from '../../../platform/fields/entity.js';
 import type { EventType } from '../events.js';
+import { REMINDER_EVENT } from '../jobs/deadlines.js';
 import { JOB_TRANSITIONS, OTHER_JOB_ACTIONS } from '../lifecycle.js';
 import type { ContractorId, HomeownerId } from '../ids.js';
 import { receivesJobEvents, partyOf, type Party, type PartyViewer } from '../parties.js';
 import { INITIAL_JOB_STATE, type BidState, type JobState } from '../states.js';
 
 /** How much a party can read of a job's events, from everything to only the changes of the job's state. */
-export type EventVisibility = 'all' | 'job and own bid' | 'own bid and changes' | 'status changes';
+export type EventVisibility = 'all' | 'own job' | 'job and own bid' | 'own bid and changes' | 'status changes';
 
 const VISIBILITY: Readonly<Record<Party, EventVisibility>> = {
-  owner: 'all',
+  owner: 'own job',
   admin: 'all',
   awardee: 'job and own bid',
   bidder: 'own bid and changes',
@@ -52,7 +53,17 @@ interface StoredEvent {
   readonly data: Record<string, unknown>;
 }
 
-interface EventParties extends Pick<StoredEvent, 'type' | 'bidderId'> {
+/** The reminders that a reader can read. Only admins can read other people's. */
+export const REMINDERS_FOR = { 'own job': ['owner', 'parties'], 'job and own bid': ['awardee', 'parties'] } as const;
+
+function isForOther(
+  visibility: keyof typeof REMINDERS_FOR,
+  { type, data }: Pick<StoredEvent, 'type' | 'data'>,
+): boolean {
+  return type === REMINDER_EVENT && !REMINDERS_FOR[visibility].some((reader) => reader === data['to']);
+}
+
+interface EventParties extends Pick<StoredEvent, 'type' | 'bidderId' | 'data'> {
   readonly fromStatus: JobState | null;
   readonly toStatus: JobState | null;
 }
@@ -61,13 +72,16 @@ interface EventParties extends Pick<StoredEvent, 'type' | 'bidderId'> {
 export function seesEvent(
   visibility: EventVisibility,
   { contractorId }: Pick<PartyViewer, 'contractorId'>,
-  { type, bidderId, fromStatus, toStatus }: EventParties,
+  event: EventParties,
 ): boolean {
+  const { type, bidderId, fromStatus, toStatus } = event;
   switch (visibility) {
     case 'all':
       return true;
+    case 'own job':
+      return !isForOther(visibility, event);
     case 'job and own bid':
-      return bidderId === null || bidderId === contractorId;
+      return (bidderId === null || bidderId === contractorId) && !isForOther(visibility, event);
     case 'own bid and changes':
       return bidderId === null ? fromStatus !== toStatus || type === EDIT_EVENT : bidderId === contractorId;
     case 'status changes':
@@ -118,7 +132,7 @@ export function eventFor<Event extends StoredEvent>(
 ): Event & EventDetails {
   const visibility = eventVisibilityOf(party);
   const readable =
-    visibility !== 'all' && ENDS_OF_AWARDS.includes(event.type)
+    visibility !== 'all' && visibility !== 'own job' && ENDS_OF_AWARDS.includes(event.type)
       ? lostAward(event, viewer.contractorId)
       : READABLE[visibility](event);
   const details = pick(readable, hasField);
@@ -149,6 +163,7 @@ const forEveryone = ({ type, data }: StoredEvent) => pick(data, (name) => FOR_EV
 
 const READABLE: Readonly<Record<EventVisibility, (event: StoredEvent) => EventData>> = {
   all: ({ data }) => data,
+  'own job': ({ data }) => data,
   'job and own bid': notOfTheOwner,
   'own bid and changes': (event) => {
     if (event.bidderId !== null) return notOfTheOwner(event);

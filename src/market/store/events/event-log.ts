@@ -27,6 +27,7 @@ import {
   isNotHidden,
   visibleEventsOfBidder,
   visibleEventsOfJob,
+  visibleEventsOfOwner,
   visibleJobs,
 } from '../visibility.js';
 import type { ViewerIds } from '../visibility.js';
@@ -62,7 +63,11 @@ const listEventsOfHomeowner = pagedList({
   ...BY_POSITION,
   fields: asOther,
   rows: ($: Placeholders<LogValues>, fields, condition) =>
-    selectFrom(events, fields, and(eq(events.homeownerId, $('homeownerId')), upToPosition($), condition)),
+    selectFrom(
+      events,
+      fields,
+      and(eq(events.homeownerId, $('homeownerId')), visibleEventsOfOwner, upToPosition($), condition),
+    ),
 });
 
 const asContractor = ($: Placeholders<LogValues>) => ({ ...eventShape, isAwardee: isAwardedTo($('contractorId')) });

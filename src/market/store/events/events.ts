@@ -92,6 +92,7 @@ function listWithVisibility(visibility: EventVisibility) {
 
 export const listEvents = {
   all: listWithVisibility('all'),
+  'own job': listWithVisibility('own job'),
   'job and own bid': listWithVisibility('job and own bid'),
   'own bid and changes': listWithVisibility('own bid and changes'),
   'status changes': listWithVisibility('status changes'),

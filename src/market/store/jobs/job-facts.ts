@@ -1,6 +1,7 @@
 /** The facts about a job, each as a column in a select of jobs. Only the requested facts are read. */
 import { sql, type SQL } from 'drizzle-orm';
 import { PROPOSAL_EVENT } from '../../rules/jobs/disputes.js';
+import { CLOCK_TRANSITIONS } from '../../rules/jobs/deadlines.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import { JOB_ACTIONS, JOB_TRANSITIONS } from '../../rules/lifecycle.js';
 import { REVIEW_DAYS_MAX } from '../../rules/market-limits.js';
@@ -18,6 +19,9 @@ interface FactQuery {
   readonly isCall: boolean;
 }
 
+/** The work counts as approved if the homeowner approves it, or doesn't respond in time. */
+const APPROVALS = sql.raw(`'${JOB_TRANSITIONS.approve.event}', '${CLOCK_TRANSITIONS.approve.event}'`);
+
 const ownerUserId = sql`(select h.user_id from homeowners h where h.id = "jobs"."homeowner_id")`;
 
 /** Null if the parties can no longer agree. The query reads only this job's events. */
@@ -31,13 +35,13 @@ const standingProposal = sql`case when "jobs"."status" = '${inState('acceptResol
  */
 const reviewWindow = sql`case when "jobs"."status" = '${inState('review')}' and (
   select true from events e
-  where e.job_id = "jobs"."id" and e.type = '${sql.raw(JOB_TRANSITIONS.approve.event)}' limit 1)
+  where e.job_id = "jobs"."id" and e.type in (${APPROVALS}) limit 1)
   then case when "jobs"."rating" is not null then 'used'
     when "jobs"."status_changed_at" < now() - interval '${sql.raw(String(REVIEW_DAYS_MAX))} days' then 'over'
     else 'open' end end`;
 
 const isCredited = sql`exists (select from events e where e.job_id = "jobs"."id"
-  and (e.type = '${sql.raw(JOB_TRANSITIONS.approve.event)}'
+  and (e.type in (${APPROVALS})
     or e.type = '${sql.raw(JOB_TRANSITIONS.complete.event)}' and e.data ->> 'creditContractor' = 'true'))`;
 
 const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
