@@ -46,6 +46,7 @@ export const CLOCK_TRANSITIONS = {
   },
 } as const;
 export type ClockTransitionKey = keyof typeof CLOCK_TRANSITIONS;
+export type ClockActionName = (typeof CLOCK_TRANSITIONS)[ClockTransitionKey]['action'];
 
 export const REMINDER_EVENT = 'job.reminded' as const;
 
@@ -141,6 +142,8 @@ export interface JobTimer {
   readonly remindedAt: Date | null;
   /** True if that reminder was written while the clock could act. */
   readonly isWarned: boolean;
+  /** When the clock looks at the job next. Null if it has nothing to do. */
+  readonly nextLookAt: Date | null;
   /** When the clock noticed that a person who would have to respond is suspended. */
   readonly pausedFrom: Date | null;
 }
@@ -219,6 +222,32 @@ export function clockStep(job: JobTimer, settings: DeadlineSettings, now: Date):
   return { is: 'act', transition: row.end.transition };
 }
 
+/** What the clock will do to a job. */
+export interface UpcomingAction {
+  readonly action: ClockActionName;
+  readonly at: Date;
+  /** Who can prevent it, and how. */
+  readonly unless: string;
+}
+
+/**
+ * Returns what the clock will do to the job if nobody acts. Undefined if it only reminds, or if the deadline stands
+ * still.
+ */
+export function upcomingOf(job: JobTimer, settings: DeadlineSettings): UpcomingAction | undefined {
+  const schedule = settings.mode === 'act' && job.pausedFrom === null ? scheduleOf(job, settings) : undefined;
+  const end = rowOf(job)?.end;
+  if (!schedule || !end || schedule.endMs === null) return undefined;
+  const lastReminderMs = schedule.reminders.at(-1)?.[1] ?? -Infinity;
+  const remindedMs = job.isWarned && job.remindedAt ? job.remindedAt.getTime() : -Infinity;
+  // If the last reminder wasn't sent in time, the clock's next look sends one.
+  const nextLookMs = job.nextLookAt?.getTime() ?? -Infinity;
+  const warnedMs =
+    remindedMs >= lastReminderMs && remindedMs > -Infinity ? remindedMs : Math.max(lastReminderMs, nextLookMs);
+  const { action, unless } = CLOCK_TRANSITIONS[end.transition];
+  return { action, at: new Date(Math.max(schedule.endMs, warnedMs + WARNING_MS)), unless };
+}
+
 /**
  * How long after a job enters its state the clock looks at it for the first time. Null if it never does, and undefined
  * if the state has no deadline.
@@ -230,7 +259,11 @@ export function firstLookSeconds(
   const start = new Date(0);
   const timer = { status, changeRequestCount, deadlineFrom: start, disputedFrom: start, deadlineExtendedSeconds: 0 };
   if (!hasDeadline(timer)) return undefined;
-  const step = clockStep({ ...timer, remindedAt: null, isWarned: false, pausedFrom: null }, settings, start);
+  const step = clockStep(
+    { ...timer, remindedAt: null, isWarned: false, pausedFrom: null, nextLookAt: null },
+    settings,
+    start,
+  );
   return step.is === 'wait' && step.until !== null ? step.until.getTime() / 1_000 : null;
 }
 

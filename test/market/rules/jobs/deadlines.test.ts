@@ -4,6 +4,7 @@ import {
   clockStep,
   hasDeadline,
   scheduleOf,
+  upcomingOf,
   type DeadlineSettings,
   type JobTimer,
 } from '../../../../src/market/rules/jobs/deadlines.js';
@@ -25,6 +26,7 @@ function timer(more: Partial<JobTimer>): JobTimer {
     remindedAt: null,
     isWarned: false,
     pausedFrom: null,
+    nextLookAt: null,
     ...more,
   };
 }
@@ -193,6 +195,28 @@ describe('a look at a job in review', () => {
 
   it('does nothing if deadlines are off', () => {
     expect(clockStep(timer({}), { ...ACT, mode: 'off' }, day(100))).toEqual({ is: 'wait', until: null });
+  });
+});
+
+describe('what is upcoming for a job in review', () => {
+  const at = (job: Partial<JobTimer>, settings = ACT) => upcomingOf(timer(job), settings)?.at;
+
+  it('is the approval at the end, also before anybody was reminded', () => {
+    expect(upcomingOf(timer({ nextLookAt: day(5) }), ACT)).toMatchObject({ action: 'APPROVE', at: day(14) });
+    expect(at({ remindedAt: day(12), isWarned: true, nextLookAt: day(14) })).toEqual(day(14));
+  });
+
+  it('comes 48 hours after a late reminder, or after the next look if there was none', () => {
+    expect(at({ remindedAt: day(13), isWarned: true, nextLookAt: day(15) })).toEqual(day(15));
+    expect(at({ remindedAt: day(12), isWarned: false, nextLookAt: day(20) })).toEqual(day(22));
+    expect(at({ nextLookAt: day(20) })).toEqual(day(22));
+  });
+
+  it('is nothing if the clock only reminds, or the deadline stands still', () => {
+    expect(at({}, REMIND)).toBeUndefined();
+    expect(at({}, { ...ACT, mode: 'off' })).toBeUndefined();
+    expect(at({ pausedFrom: day(3) })).toBeUndefined();
+    expect(at({ status: 'awarded' })).toBeUndefined();
   });
 });
 
