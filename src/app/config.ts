@@ -10,7 +10,14 @@ import {
   type BudgetName,
   ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION,
 } from '../market/rules/rate-limits.js';
-import { DEADLINE_DAYS_MIN, DEADLINE_MODES, DEADLINES, type EndingState } from '../market/rules/jobs/deadlines.js';
+import {
+  DEADLINE_DAYS_MIN,
+  DEADLINE_MODES,
+  DEADLINES,
+  STAKE_DEADLINE,
+  STAKE_HOURS_MIN,
+  type EndingState,
+} from '../market/rules/jobs/deadlines.js';
 import { QUOTAS } from '../platform/caller-limits.js';
 import { quotasOf, type QuotaTable } from '../platform/quotas/quota-table.js';
 
@@ -141,6 +148,10 @@ export const VARIABLES = {
         'deadline passes, for example approves work in review',
     ),
   ...deadlineVariables(),
+  CLOCK: z
+    .enum(['real', 'adjustable'], 'must be one of real, adjustable')
+    .default('real')
+    .describe('real or adjustable. With “adjustable”, an admin can move the clock of deadlines, for tests and demos'),
   RATE_LIMITS: onOff.default(true).describe('on or off. Turn rate limits off only for tests and benchmarks'),
   WEBHOOKS_ALLOW_PRIVATE: onOff
     .default(false)
@@ -192,6 +203,7 @@ const schema = z.object(VARIABLES).superRefine((env, context) => {
   if (env.NODE_ENV === 'production') {
     if (env.JWT_SECRET === undefined) wrong('JWT_SECRET', 'must be set to at least 32 bytes in production');
     if (env.BCRYPT_COST < 10) wrong('BCRYPT_COST', 'must be at least 10 in production');
+    if (env.CLOCK === 'adjustable') wrong('CLOCK', 'can’t be adjustable in production');
   }
   if (env.DATABASE_DIRECT_URL !== undefined && env.DATABASE_URL === undefined)
     wrong('DATABASE_URL', 'must be set when DATABASE_DIRECT_URL is set');
@@ -301,6 +313,9 @@ function deadlineVariables() {
     DEADLINE_IN_REVIEW_DAYS: days('in_review', 'work in review counts as approved'),
     DEADLINE_DISPUTED_DAYS: days('disputed', 'a dispute is escalated'),
     DEADLINE_DECISION_DAYS: days('decision_reached', 'a decision stands'),
+    DEADLINE_STAKE_HOURS: wholeNumber(STAKE_HOURS_MIN, 24 * 30)
+      .default(STAKE_DEADLINE.hour)
+      .describe('the number of hours until the stake of a bid that nobody looked at is released'),
   };
 }
 

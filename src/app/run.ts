@@ -14,7 +14,7 @@ import { taskKinds } from './task-kinds.js';
 import { openWebhooks } from '../market/webhooks/webhooks.js';
 import { directly, type Connection } from '../platform/db/database.js';
 import { checkConnection } from '../platform/db/pooler.js';
-import { runClock } from '../market/operations/jobs/clock.js';
+import { createClock } from '../market/operations/jobs/clock.js';
 import { CLOCK } from '../market/rules/market-limits.js';
 import { startCleanup } from '../market/store/housekeeping.js';
 import { STOP_WITHIN_MS } from '../platform/service-limits.js';
@@ -106,10 +106,8 @@ async function start(
     log.warn({ err: error, kind }, 'deleting expired rows failed'),
   );
   closers.push(housekeeping.close);
-  const clock = repeat(
-    () => runClock(services),
-    CLOCK.everyMs,
-    (error) => log.warn({ err: error }, 'the clock could not look for deadlines'),
+  const clock = repeat(createClock(services).run, CLOCK.everyMs, (error) =>
+    log.warn({ err: error }, 'the clock could not look for deadlines'),
   );
   closers.push(clock.close);
   const server = await startServer(services, config).catch(explainPort(config, command));

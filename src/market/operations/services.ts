@@ -38,5 +38,7 @@ export interface Services extends FrameServices<Viewer> {
   readonly webhookMetrics: WebhookMetrics;
   /** When people are reminded, and whether the clock acts. */
   readonly deadlines: DeadlineSettings;
+  /** True if an admin can move the clock of deadlines, which is never possible in production. */
+  readonly canAdvanceClock: boolean;
   readonly webhookAddresses: AddressRules;
 }

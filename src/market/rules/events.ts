@@ -1,6 +1,6 @@
 /** The event types, which come from the tables of job actions and bid transitions. */
 import { BID_ACTIONS, BID_CONSEQUENCES, BID_RESTORATION, BID_TRANSITIONS } from './bids.js';
-import { CLOCK_TRANSITIONS, REMINDER_EVENT } from './jobs/deadlines.js';
+import { CLOCK_TRANSITIONS, REMINDER_EVENT, STAKE_DEADLINE } from './jobs/deadlines.js';
 import { JOB_ACTIONS, JOB_CREATION } from './lifecycle.js';
 
 export const EVENT_TYPES = [
@@ -10,7 +10,7 @@ export const EVENT_TYPES = [
       'mayKeepState' in row ? [row.mayKeepState.event, row.event] : [row.event],
     ),
     REMINDER_EVENT,
-    ...Object.values(CLOCK_TRANSITIONS).map((row) => row.event),
+    ...[...Object.values(CLOCK_TRANSITIONS), STAKE_DEADLINE].map((row) => row.event),
     ...[...Object.values(BID_ACTIONS), ...Object.values(BID_CONSEQUENCES), BID_RESTORATION].map((row) => row.event),
   ]),
 ] as const;
@@ -32,7 +32,7 @@ export const EVENT_DESCRIPTIONS = Object.fromEntries([
     [row.event, row.description],
   ]),
   [REMINDER_EVENT, 'Somebody was reminded of a deadline.'],
-  ...Object.values(CLOCK_TRANSITIONS).map(({ event, description }) => [event, description]),
+  ...[...Object.values(CLOCK_TRANSITIONS), STAKE_DEADLINE].map(({ event, description }) => [event, description]),
   ...Object.values(BID_ACTIONS).map(({ event, description }) => [event, description]),
   [
     BID_TRANSITIONS.reject.event,

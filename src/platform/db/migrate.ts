@@ -153,7 +153,7 @@ function failureOf({ name }: Migration, error: unknown): Error {
 }
 
 /** The oldest schema that this build supports. Its code uses nothing that later migrations add. */
-const OLDEST_SCHEMA = '0047_moves';
+const OLDEST_SCHEMA = '0048_deadlines';
 
 export function oldestSchema(): number {
   const migration = readJournal().find(({ tag }) => tag === OLDEST_SCHEMA);

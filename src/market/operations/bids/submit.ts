@@ -1,5 +1,6 @@
 /** Submits a contractor's bid on a job. The contractor may stake tokens to be listed first. */
 import { BID } from '../../rules/entities/bid.js';
+import { firstLookAtStakeSeconds } from '../../rules/jobs/deadlines.js';
 import { JOB_ACTIONS } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { factsForPolicies, jobDenial } from '../../rules/policies.js';
@@ -33,7 +34,7 @@ export const submitBid = operation({
   allows: allowedRoles(JOB_ACTIONS.submitBid.actor),
   budget: 'write',
   input,
-  run: ({ db, viewer }, { jobId, guaranteedView, ...offer }): Promise<Bid> =>
+  run: ({ db, viewer, services: { deadlines } }, { jobId, guaranteedView, ...offer }): Promise<Bid> =>
     db.inTransaction(async (tx) => {
       const stake = guaranteedView ? GUARANTEED_VIEW_STAKE : 0;
       const readFacts = guaranteedView ? readFactsWithBalance : readFactsOfFreeBid;
@@ -57,12 +58,17 @@ export const submitBid = operation({
           jobCreatedAt: job.createdAt,
           jobPublicEditCount: job.publicEditCount,
         }),
-        updateJob(tx, job, {
-          liveBidCount: job.liveBidCount + 1,
-          bidCount: job.bidCount + 1,
-          bidsEver: job.bidsEver + 1,
-          eventCount: job.eventCount + 1,
-        }),
+        updateJob(
+          tx,
+          job,
+          {
+            liveBidCount: job.liveBidCount + 1,
+            bidCount: job.bidCount + 1,
+            bidsEver: job.bidsEver + 1,
+            eventCount: job.eventCount + 1,
+          },
+          guaranteedView ? { withinSeconds: firstLookAtStakeSeconds(deadlines) } : undefined,
+        ),
         logEvents(tx, job, [event]),
         ...(holdId === null ? [] : [stakeTokens(tx, { bidId: id, jobId, holdId, userId, amount: stake })]),
       );

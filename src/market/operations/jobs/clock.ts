@@ -1,6 +1,6 @@
 /**
  * The clock: reminds people of deadlines, and acts when one passes. It looks at a job under the job's lock and computes
- * everything from the job's row, so several instances can run it, and a look that was lost or repeated does no harm.
+ * everything from the rows, so several instances can run it, and a look that was lost or repeated does no harm.
  */
 import type { Logger } from 'pino';
 import type { JobId } from '../../rules/ids.js';
@@ -9,25 +9,36 @@ import {
   clockStep,
   REMINDER_EVENT,
   respondersOf,
+  STAKE_DEADLINE,
+  stakeStep,
+  transitionAtEnd,
+  type ClockStep,
   type ClockTransitionKey,
   type DeadlineSettings,
   type Reminded,
+  type StakeTimer,
 } from '../../rules/jobs/deadlines.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import { CLOCK } from '../../rules/market-limits.js';
-import { logEvents } from '../../store/events/events.js';
+import { STATES_OPEN_TO_BIDS } from '../../rules/parties.js';
+import { releaseHolds } from '../../store/bids/bids.js';
+import { logEvents, type NewEvent } from '../../store/events/events.js';
 import {
+  applySettings,
   clockFactsReader,
+  delayStakes,
   lockJobForClock,
   selectDueJobs,
   selectJobsOfSuspensions,
+  selectStakes,
+  setStakeReminded,
 } from '../../store/jobs/due-jobs.js';
 import { updateJob, type JobChanges, type JobRow } from '../../store/jobs/jobs.js';
 import { EFFECTS } from './effects.js';
 import { moveJob } from './move-job.js';
 import type { Db, Transaction } from '../../../platform/db/database.js';
 
-interface ClockServices {
+export interface ClockServices {
   readonly db: Db;
   readonly deadlines: DeadlineSettings;
   readonly log: Pick<Logger, 'warn'>;
@@ -35,8 +46,45 @@ interface ClockServices {
   readonly live: { wake(): void };
 }
 
-/** Looks at a batch of the jobs that are due. Returns true if there may be more. */
-export async function runClock({ db, deadlines, log, live }: ClockServices): Promise<boolean> {
+type WarnedJob = JobRow & { readonly isWarned: boolean };
+
+/** A job under its lock, and what the clock knows about it. */
+interface Look {
+  readonly tx: Transaction;
+  readonly job: WarnedJob;
+  readonly stakes: readonly StakeTimer[];
+  readonly settings: DeadlineSettings;
+  readonly now: Date;
+}
+
+export interface Clock {
+  /** Looks at a batch of the jobs that are due. Returns true if it did something, so there may be more. */
+  readonly run: () => Promise<boolean>;
+}
+
+/** The first run makes the clock look at every deadline again if the settings have changed since the last start. */
+export function createClock(services: ClockServices): Clock {
+  const { db, deadlines } = services;
+  let settled: Promise<void> | undefined;
+  const settle = () =>
+    applySettings(db, {
+      settings: JSON.stringify(deadlines),
+      canAct: deadlines.mode === 'act',
+      batch: CLOCK.settingsBatchJobs,
+    });
+  return {
+    async run() {
+      settled ??= settle();
+      await settled.catch((error: unknown) => {
+        settled = undefined;
+        throw error;
+      });
+      return lookAtDueJobs(services);
+    },
+  };
+}
+
+async function lookAtDueJobs({ db, deadlines, log, live }: ClockServices): Promise<boolean> {
   const [due, ofSuspensions] = await Promise.all([
     selectDueJobs(db, { limit: CLOCK.batchJobs }),
     selectJobsOfSuspensions(db, { limit: CLOCK.batchJobs }),
@@ -52,53 +100,126 @@ export async function runClock({ db, deadlines, log, live }: ClockServices): Pro
       log.warn({ err: error, jobId: id }, 'the clock could not look at a job; it tries again within a minute');
     }
   }
-  return failures === 0 && Math.max(due.length, ofSuspensions.length) === CLOCK.batchJobs;
+  return failures < ids.size;
 }
 
 async function lookAt(tx: Transaction, id: JobId, deadlines: DeadlineSettings): Promise<void> {
   const [row] = await lockJobForClock(tx, { id });
   if (!row) return;
-  const { job, now } = row;
-  const responders = respondersOf(job);
-  const isSuspended =
-    (row.isOwnerSuspended && (responders === 'owner' || responders === 'parties')) ||
-    (row.isAwardeeSuspended && (responders === 'awardee' || responders === 'parties'));
-  if (isSuspended && job.pausedFrom === null) return remind(tx, job, 'admin', { pausedFrom: now, nextLookAt: null });
-  if (isSuspended) return change(tx, job, { nextLookAt: null });
-  if (job.pausedFrom !== null) return change(tx, job, resumed(job, now.getTime() - job.pausedFrom.getTime(), now));
-  const step = clockStep(job, deadlines, now);
-  switch (step.is) {
-    case 'wait':
-      return change(tx, job, { nextLookAt: step.until });
-    case 'remind':
-      // The next look computes when the following reminder is due.
-      return remind(tx, job, step.to, { remindedAt: now, isWarned: deadlines.mode === 'act', nextLookAt: now });
-    case 'act':
-      return act(tx, job, step.transition, deadlines);
-  }
+  const { job, now, canAct } = row;
+  // While servers with different settings run, the clock only reminds.
+  const settings: DeadlineSettings = deadlines.mode === 'act' && !canAct ? { ...deadlines, mode: 'remind' } : deadlines;
+  const stakes = STATES_OPEN_TO_BIDS.includes(job.status) ? await selectStakes(tx, { id }) : [];
+  const look: Look = { tx, job, stakes, settings, now };
+  if (isPaused(row)) return job.pausedFrom === null ? pause(look) : change(look, { nextLookAt: null });
+  if (job.pausedFrom !== null) return resume(look, job.pausedFrom);
+  const step = clockStep(job, settings, now);
+  if (step.is === 'remind') return remind(look, step.to);
+  if (step.is === 'act') return act(look);
+  const steps = stakes.map((stake) => [stake, stakeStep(stake, settings, now)] as const);
+  const [stake, stakesStep] = steps.find(([, { is }]) => is !== 'wait') ?? [];
+  if (stake && stakesStep?.is === 'remind') return remindOfStake(look, stake, stakesStep.to);
+  if (stake) return releaseStake(look, stake);
+  return change(look, { nextLookAt: earliest([step, ...steps.map(([, one]) => one)], now) });
 }
 
-async function change(tx: Transaction, job: JobRow, changes: JobChanges): Promise<void> {
+interface Suspensions {
+  readonly job: WarnedJob;
+  readonly isOwnerSuspended: boolean;
+  readonly isAwardeeSuspended: boolean;
+}
+
+/** A deadline stands still while a person who would have to respond to it is suspended. */
+function isPaused({ job, isOwnerSuspended, isAwardeeSuspended }: Suspensions): boolean {
+  const responders = respondersOf(job);
+  return (
+    (isOwnerSuspended && (responders === 'owner' || responders === 'parties')) ||
+    (isAwardeeSuspended && (responders === 'awardee' || responders === 'parties'))
+  );
+}
+
+function earliest(steps: readonly ClockStep[], now: Date): Date | null {
+  const times = steps.map((step) => (step.is === 'wait' ? step.until : now)).filter((time) => time !== null);
+  return times.length === 0 ? null : new Date(Math.min(...times.map((time) => time.getTime())));
+}
+
+/** Returns when the clock looks at the job next, after these changes. */
+function nextLookAt({ job, stakes, settings, now }: Look, changes: JobChanges & { isWarned?: boolean } = {}) {
+  const steps = [
+    clockStep({ ...job, ...changes }, settings, now),
+    ...stakes.map((stake) => stakeStep(stake, settings, now)),
+  ];
+  return earliest(steps, now);
+}
+
+async function change({ tx, job }: Look, changes: JobChanges): Promise<void> {
   await tx.commitWith(updateJob(tx, job, changes));
 }
 
-/** Writes a reminder. It isn't a change of the job, so the job's version stays the same. */
-async function remind(tx: Transaction, job: JobRow, to: Reminded, changes: JobChanges): Promise<void> {
-  const { status } = job;
-  const event = { type: REMINDER_EVENT, actorId: null, fromStatus: status, toStatus: status, data: { to } } as const;
-  await tx.commitWith(updateJob(tx, job, { ...changes, eventCount: job.eventCount + 1 }), logEvents(tx, job, [event]));
+/** A reminder isn't a change of the job, so the job's version stays the same. */
+async function write(
+  { tx, job }: Look,
+  event: NewEvent,
+  changes: JobChanges,
+  ...also: readonly Promise<unknown>[]
+): Promise<void> {
+  const eventCount = job.eventCount + 1;
+  await tx.commitWith(updateJob(tx, job, { ...changes, eventCount }), logEvents(tx, job, [event]), ...also);
 }
 
-/** Moves the deadline by the time for which it stood still. */
-function resumed({ deadlineFrom, disputedFrom, remindedAt }: JobRow, ms: number, now: Date): JobChanges {
-  const later = (time: Date | null) => time && new Date(time.getTime() + ms);
+function reminder({ status, awardedContractorId }: JobRow, to: Reminded, data: NewEvent['data'] = {}): NewEvent {
   return {
-    deadlineFrom: later(deadlineFrom),
-    disputedFrom: later(disputedFrom),
-    remindedAt: later(remindedAt),
+    type: REMINDER_EVENT,
+    actorId: null,
+    fromStatus: status,
+    toStatus: status,
+    // The next awarded contractor must not read this one's reminders.
+    ...(to === 'awardee' && awardedContractorId !== null && { bidderId: awardedContractorId }),
+    data: { to, ...data },
+  };
+}
+
+function remind(look: Look, to: Reminded): Promise<void> {
+  const { job, settings, now } = look;
+  const changes = { remindedAt: now };
+  const next = nextLookAt(look, { ...changes, isWarned: settings.mode === 'act' });
+  return write(look, reminder(job, to), { ...changes, nextLookAt: next });
+}
+
+function remindOfStake(look: Look, stake: StakeTimer, to: Reminded): Promise<void> {
+  const { tx, job, stakes, settings, now } = look;
+  const { bidId } = stake;
+  const reminded = { ...stake, remindedAt: now, isWarned: settings.mode === 'act' };
+  const next = nextLookAt({ ...look, stakes: [...stakes.filter((one) => one !== stake), reminded] });
+  return write(look, reminder(job, to, { bidId }), { nextLookAt: next }, setStakeReminded(tx, { bidId }));
+}
+
+function releaseStake(look: Look, stake: StakeTimer): Promise<void> {
+  const { tx, stakes } = look;
+  const { bidId, contractorId } = stake;
+  const event = { type: STAKE_DEADLINE.event, actorId: null, bidderId: contractorId, data: { bidId } };
+  const next = nextLookAt({ ...look, stakes: stakes.filter((one) => one !== stake) });
+  return write(look, event, { nextLookAt: next }, releaseHolds(tx, [bidId]));
+}
+
+function pause(look: Look): Promise<void> {
+  const { job, now, settings } = look;
+  const changes = { pausedFrom: now, nextLookAt: null };
+  return settings.mode === 'off' ? change(look, changes) : write(look, reminder(job, 'admin'), changes);
+}
+
+/** Moves the deadlines by the time for which they stood still. */
+async function resume({ tx, job, now }: Look, pausedFrom: Date): Promise<void> {
+  const ms = now.getTime() - pausedFrom.getTime();
+  const later = (time: Date | null) => time && new Date(time.getTime() + ms);
+  const changes = {
+    deadlineFrom: later(job.deadlineFrom),
+    disputedFrom: later(job.disputedFrom),
+    remindedAt: later(job.remindedAt),
     pausedFrom: null,
     nextLookAt: now,
   };
+  await tx.commitWith(updateJob(tx, job, changes), delayStakes(tx, { id: job.id, seconds: ms / 1_000 }));
 }
 
 const readFacts = Object.fromEntries(
@@ -108,8 +229,9 @@ const readFacts = Object.fromEntries(
   ]),
 ) as Record<ClockTransitionKey, ReturnType<typeof clockFactsReader>>;
 
-async function act(tx: Transaction, job: JobRow, key: ClockTransitionKey, deadlines: DeadlineSettings): Promise<void> {
+async function act({ tx, job, settings: deadlines }: Look): Promise<void> {
+  const key = transitionAtEnd(job);
+  if (!key) throw new Error('A deadline without an end is over.');
   const facts = (await readFacts[key](tx, job.id)) as Partial<JobFacts> & Pick<JobFacts, never>;
-  const row = CLOCK_TRANSITIONS[key];
-  await moveJob(row, { tx, actorId: null, job, facts }, { input: {}, data: {}, deadlines });
+  await moveJob(CLOCK_TRANSITIONS[key], { tx, actorId: null, job, facts }, { input: {}, data: {}, deadlines });
 }

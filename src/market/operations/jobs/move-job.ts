@@ -1,6 +1,6 @@
 /** Moves a locked job to another state: applies the effects, changes the row, writes the events, and commits. */
 import type { EventType } from '../../rules/events.js';
-import { firstLookSeconds, type DeadlineSettings } from '../../rules/jobs/deadlines.js';
+import { firstLookSeconds, hasDeadline, type DeadlineSettings } from '../../rules/jobs/deadlines.js';
 import type { TransitionEffect } from '../../rules/jobs/effects.js';
 import type { JobState } from '../../rules/states.js';
 import { logEvents, type NewEvent } from '../../store/events/events.js';
@@ -40,9 +40,10 @@ export async function moveJob(row: Move, jobToMove: JobToMove, options: Options)
     version: job.version + 1,
     eventCount: job.eventCount + events.length,
   });
-  const timer = firstLookSeconds({ ...job, ...changes }, deadlines);
+  const newState = { ...job, ...changes };
+  const nextLook = hasDeadline(newState) ? { inSeconds: firstLookSeconds(newState, deadlines) } : undefined;
   const [newJob] = await tx.commitWith(
-    updateJob(tx, job, changes, timer),
+    updateJob(tx, job, changes, nextLook),
     logEvents(tx, job, events),
     ...also,
     ...results.flatMap(({ sent = [] }) => sent),

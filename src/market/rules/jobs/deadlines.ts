@@ -2,6 +2,7 @@
  * What happens if nobody acts: when people are reminded, and what the clock then does to the job. Everything is computed
  * from the job's row and the settings, so a late or repeated look comes to the same result.
  */
+import type { BidId, ContractorId } from '../ids.js';
 import type { AllowedActor } from '../lifecycle.js';
 import type { JobState } from '../states.js';
 
@@ -46,7 +47,8 @@ export const CLOCK_TRANSITIONS = {
   },
 } as const;
 export type ClockTransitionKey = keyof typeof CLOCK_TRANSITIONS;
-export type ClockActionName = (typeof CLOCK_TRANSITIONS)[ClockTransitionKey]['action'];
+export const CLOCK_ACTIONS = ['EXPIRE', 'APPROVE', 'ESCALATE', 'STAND_DECISION', 'RELEASE_STAKE'] as const;
+export type ClockActionName = (typeof CLOCK_ACTIONS)[number];
 
 export const REMINDER_EVENT = 'job.reminded' as const;
 
@@ -116,6 +118,19 @@ export const DEADLINES = {
   },
 } as const satisfies { readonly [State in JobState]?: DeadlineRow };
 
+/** A stake buys a look at the bid. If the homeowner doesn't look, the contractor gets the tokens back. */
+export const STAKE_DEADLINE = {
+  action: 'RELEASE_STAKE',
+  countedFrom: 'the bid',
+  reminderHour: 24,
+  hour: 72,
+  reminded: 'owner',
+  event: 'bid.stake_released',
+  description:
+    'The homeowner didn’t look at the bid in time, so its stake was released. The bid keeps its place in the list.',
+  unless: 'the homeowner marks the bid as viewed or shortlisted, or rejects it',
+} as const;
+
 /** The states in which the clock acts. Operators can set how long that takes. */
 export type EndingState = 'open' | 'in_review' | 'disputed' | 'decision_reached';
 
@@ -124,37 +139,48 @@ export const DEADLINE_MODES = ['off', 'remind', 'act'] as const;
 
 /** Leaves time for a reminder two days before the end. */
 export const DEADLINE_DAYS_MIN = 4;
+export const STAKE_HOURS_MIN = STAKE_DEADLINE.hour;
 
 export interface DeadlineSettings {
   readonly mode: (typeof DEADLINE_MODES)[number];
   readonly days: Readonly<Record<EndingState, number>>;
+  readonly stakeHours: number;
 }
 
-/** The columns of a job that its deadline is computed from. All times are in deadline time. */
-export interface JobTimer {
+/** When a deadline began, and the last reminder of it. All times are in deadline time. */
+interface Timer {
+  readonly deadlineFrom: Date | null;
+  readonly remindedAt: Date | null;
+  /** True if the clock could act when it wrote that reminder. */
+  readonly isWarned: boolean;
+}
+
+/** What a job's deadline is computed from. A state without a deadline has a timer, too. */
+export interface JobTimer extends Timer {
   readonly status: JobState;
   readonly changeRequestCount: number;
-  /** When the job's deadline began. Null if the state has none. */
-  readonly deadlineFrom: Date | null;
   readonly disputedFrom: Date | null;
   readonly deadlineExtendedSeconds: number;
-  /** When the last reminder in this state was written. */
-  readonly remindedAt: Date | null;
-  /** True if that reminder was written while the clock could act. */
-  readonly isWarned: boolean;
   /** When the clock looks at the job next. Null if it has nothing to do. */
   readonly nextLookAt: Date | null;
   /** When the clock noticed that a person who would have to respond is suspended. */
   readonly pausedFrom: Date | null;
 }
 
-/** What the clock does with a job now. */
+/** A pending bid with an active stake. */
+export interface StakeTimer extends Timer {
+  readonly bidId: BidId;
+  readonly contractorId: ContractorId;
+}
+
+/** What the clock does now. */
 export type ClockStep =
   | { readonly is: 'wait'; readonly until: Date | null }
   | { readonly is: 'remind'; readonly to: Reminded }
-  | { readonly is: 'act'; readonly transition: ClockTransitionKey };
+  | { readonly is: 'act' };
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** The clock acts at the earliest this long after its last reminder. */
 export const WARNING_MS = 2 * DAY_MS;
 
@@ -200,26 +226,48 @@ export function scheduleOf(job: JobTimer, { days }: Pick<DeadlineSettings, 'days
   return { reminders: reminders.toSorted(([, one], [, other]) => one - other), endMs };
 }
 
-/** Decides what the clock does with a job now. If several reminders are due, only the last one is sent. */
+/** Decides what the clock does with a job's deadline now. */
 export function clockStep(job: JobTimer, settings: DeadlineSettings, now: Date): ClockStep {
-  const schedule = settings.mode === 'off' ? undefined : scheduleOf(job, settings);
-  const row = rowOf(job);
-  if (!schedule || !row) return { is: 'wait', until: null };
+  return stepIn(scheduleOf(job, settings), job, settings, now);
+}
+
+/** Decides what the clock does with a stake now. */
+export function stakeStep(stake: StakeTimer, settings: DeadlineSettings, now: Date): ClockStep {
+  return stepIn(scheduleOfStake(stake, settings), stake, settings, now);
+}
+
+function scheduleOfStake({ deadlineFrom }: Timer, { stakeHours }: DeadlineSettings): Schedule | undefined {
+  if (deadlineFrom === null) return undefined;
+  const endMs = deadlineFrom.getTime() + stakeHours * HOUR_MS;
+  const { reminded, hour, reminderHour } = STAKE_DEADLINE;
+  return { reminders: [[reminded, endMs - (hour - reminderHour) * HOUR_MS]], endMs };
+}
+
+/** If several reminders are due, only the last one is sent. */
+function stepIn(
+  schedule: Schedule | undefined,
+  { remindedAt, isWarned }: Timer,
+  { mode }: DeadlineSettings,
+  now: Date,
+): ClockStep {
+  if (!schedule || mode === 'off') return { is: 'wait', until: null };
   const { reminders, endMs } = schedule;
   const nowMs = now.getTime();
-  const remindedMs = job.remindedAt?.getTime() ?? -Infinity;
+  const remindedMs = remindedAt?.getTime() ?? -Infinity;
   const due = reminders.findLast(([, atMs]) => atMs <= nowMs && atMs > remindedMs);
   if (endMs === null || nowMs < endMs) {
     if (due) return { is: 'remind', to: due[0] };
     return { is: 'wait', until: dateOf(reminders.find(([, atMs]) => atMs > nowMs)?.[1] ?? endMs) };
   }
-  if (settings.mode === 'remind')
-    return remindedMs < endMs ? { is: 'remind', to: 'admin' } : { is: 'wait', until: null };
-  if (due || !job.isWarned) return { is: 'remind', to: respondersOf(job) ?? 'admin' };
+  if (mode === 'remind') return remindedMs < endMs ? { is: 'remind', to: 'admin' } : { is: 'wait', until: null };
+  if (due || !isWarned) return { is: 'remind', to: reminders.at(-1)?.[0] ?? 'parties' };
   const earliestMs = remindedMs + WARNING_MS;
-  if (nowMs < earliestMs) return { is: 'wait', until: dateOf(earliestMs) };
-  if (!row.end) throw new Error('A deadline without an end is over.');
-  return { is: 'act', transition: row.end.transition };
+  return nowMs < earliestMs ? { is: 'wait', until: dateOf(earliestMs) } : { is: 'act' };
+}
+
+/** Returns what the clock does to the job at the end of its deadline. Undefined if it does nothing. */
+export function transitionAtEnd(job: JobTimer): ClockTransitionKey | undefined {
+  return rowOf(job)?.end?.transition;
 }
 
 /** What the clock will do to a job. */
@@ -230,40 +278,62 @@ export interface UpcomingAction {
   readonly unless: string;
 }
 
-/**
- * Returns what the clock will do to the job if nobody acts. Undefined if it only reminds, or if the deadline stands
- * still.
- */
-export function upcomingOf(job: JobTimer, settings: DeadlineSettings): UpcomingAction | undefined {
-  const schedule = settings.mode === 'act' && job.pausedFrom === null ? scheduleOf(job, settings) : undefined;
+/** Returns what the clock will do if nobody acts, soonest first. Empty if the job's deadline stands still. */
+export function upcomingActions(
+  job: JobTimer,
+  stakes: readonly StakeTimer[],
+  settings: DeadlineSettings,
+): UpcomingAction[] {
+  if (settings.mode !== 'act' || job.pausedFrom !== null) return [];
   const end = rowOf(job)?.end;
-  if (!schedule || !end || schedule.endMs === null) return undefined;
+  const actions = [
+    end && upcoming(CLOCK_TRANSITIONS[end.transition], scheduleOf(job, settings), job, job.nextLookAt),
+    ...stakes.map((stake) => upcoming(STAKE_DEADLINE, scheduleOfStake(stake, settings), stake, job.nextLookAt)),
+  ];
+  return actions.filter((one) => one !== undefined).toSorted((one, other) => one.at.getTime() - other.at.getTime());
+}
+
+function upcoming(
+  { action, unless }: Pick<UpcomingAction, 'action' | 'unless'>,
+  schedule: Schedule | undefined,
+  { remindedAt, isWarned }: Timer,
+  nextLookAt: Date | null,
+): UpcomingAction | undefined {
+  if (!schedule || schedule.endMs === null) return undefined;
   const lastReminderMs = schedule.reminders.at(-1)?.[1] ?? -Infinity;
-  const remindedMs = job.isWarned && job.remindedAt ? job.remindedAt.getTime() : -Infinity;
-  // If the last reminder wasn't sent in time, the clock's next look sends one.
-  const nextLookMs = job.nextLookAt?.getTime() ?? -Infinity;
-  const warnedMs =
-    remindedMs >= lastReminderMs && remindedMs > -Infinity ? remindedMs : Math.max(lastReminderMs, nextLookMs);
-  const { action, unless } = CLOCK_TRANSITIONS[end.transition];
+  const remindedMs = isWarned && remindedAt ? remindedAt.getTime() : -Infinity;
+  const isReminded = remindedMs > -Infinity && remindedMs >= lastReminderMs;
+  // If the last reminder is late, the clock's next look sends it.
+  const warnedMs = isReminded ? remindedMs : Math.max(lastReminderMs, nextLookAt?.getTime() ?? -Infinity);
   return { action, at: new Date(Math.max(schedule.endMs, warnedMs + WARNING_MS)), unless };
 }
 
-/**
- * How long after a job enters its state the clock looks at it for the first time. Null if it never does, and undefined
- * if the state has no deadline.
- */
+/** Returns the state that a job has after the clock acts at the end of its deadline. */
+export function stateAtEnd(job: Pick<JobTimer, 'status' | 'changeRequestCount'>): JobState | undefined {
+  const end = rowOf(job)?.end;
+  return end && CLOCK_TRANSITIONS[end.transition].to;
+}
+
+/** How long after a job enters its state the clock looks at it for the first time. Null if it never does. */
 export function firstLookSeconds(
   { status, changeRequestCount }: Pick<JobTimer, 'status' | 'changeRequestCount'>,
   settings: DeadlineSettings,
-): number | null | undefined {
+): number | null {
   const start = new Date(0);
-  const timer = { status, changeRequestCount, deadlineFrom: start, disputedFrom: start, deadlineExtendedSeconds: 0 };
-  if (!hasDeadline(timer)) return undefined;
-  const step = clockStep(
-    { ...timer, remindedAt: null, isWarned: false, pausedFrom: null, nextLookAt: null },
-    settings,
-    start,
-  );
+  const timer = { ...NEW_TIMER, status, changeRequestCount, deadlineFrom: start, disputedFrom: start };
+  return secondsUntilLook(clockStep(timer, settings, start));
+}
+
+/** How long after a bid with a stake the clock looks at its job. Null if it never does. */
+export function firstLookAtStakeSeconds(settings: DeadlineSettings): number | null {
+  const start = new Date(0);
+  const stake = { remindedAt: null, isWarned: false, deadlineFrom: start };
+  return secondsUntilLook(stepIn(scheduleOfStake(stake, settings), stake, settings, start));
+}
+
+const NEW_TIMER = { remindedAt: null, isWarned: false, pausedFrom: null, nextLookAt: null, deadlineExtendedSeconds: 0 };
+
+function secondsUntilLook(step: ClockStep): number | null {
   return step.is === 'wait' && step.until !== null ? step.until.getTime() / 1_000 : null;
 }
 

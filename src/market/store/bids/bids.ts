@@ -21,6 +21,7 @@ import {
   statement,
 } from '../../../platform/db/statement.js';
 import { bids, holds } from '../tables/bids.js';
+import { DEADLINE_NOW } from '../tables/deadline-clock.js';
 import { jobs } from '../tables/jobs.js';
 import { tokenBalances } from '../tables/ledger.js';
 import { forEachRole, isBidderSuspended } from '../visibility.js';
@@ -36,13 +37,13 @@ export const bidColumns = {
   suspended: isBidderSuspended.as('suspended'),
   isOutdated: isOutdated.as('is_outdated'),
 };
-const { userId: _whose, ...holdColumns } = getTableColumns(holds);
+const { userId: _whose, deadlineFrom: _from, remindedAt: _reminded, ...holdColumns } = getTableColumns(holds);
 
 export type Bid = RowOf<
   typeof BID,
   Omit<typeof bids.$inferSelect, 'jobCreatedAt'> & { suspended: boolean; isOutdated: boolean }
 >;
-export type Hold = RowOf<typeof HOLD, Omit<typeof holds.$inferSelect, 'userId'>>;
+export type Hold = RowOf<typeof HOLD, Omit<typeof holds.$inferSelect, 'userId' | 'deadlineFrom' | 'remindedAt'>>;
 
 const jobParties = {
   homeownerId: jobs.homeownerId,
@@ -110,6 +111,7 @@ export const stakeTokens = statement('stakeTokens', { id: holds.id }, ($: Placeh
     amount: $('amount'),
     status: sql`'active'`,
     createdAt: sql`now()`,
+    deadlineFrom: DEADLINE_NOW,
   };
   const newHold = builder.$with('new_hold').as(
     builder

@@ -1,19 +1,28 @@
-/** Finds and locks the jobs that the clock has to look at. */
-import { eq, sql } from 'drizzle-orm';
-import { DEADLINES } from '../../rules/jobs/deadlines.js';
+/** What the clock reads and changes: the jobs that are due, their stakes, and the clock's own row. */
+import { and, eq, sql, type SQL } from 'drizzle-orm';
+import { DEADLINES, type StakeTimer } from '../../rules/jobs/deadlines.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
-import type { JobId } from '../../rules/ids.js';
-import type { JobState } from '../../rules/states.js';
+import type { BidId, JobId } from '../../rules/ids.js';
+import { INITIAL_BID_STATE } from '../../rules/states.js';
 import type { Db } from '../../../platform/db/database.js';
 import { builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
+import { bids, holds } from '../tables/bids.js';
+import { DEADLINE_NOW, deadlineClock } from '../tables/deadline-clock.js';
 import { jobs } from '../tables/jobs.js';
-import { factColumns } from './job-facts.js';
-import { DEADLINE_NOW, jobColumns } from './jobs.js';
 import { isOwnerSuspended } from '../visibility.js';
+import { factColumns } from './job-facts.js';
+import { jobColumns } from './jobs.js';
 
 /** True if the awarded contractor of this row of `jobs` is suspended. */
 const isAwardeeSuspended = sql<boolean>`exists (select from contractors c join users u on u.id = c.user_id
   where c.id = "jobs"."awarded_contractor_id" and u.suspended_at is not null)`;
+
+/** True if the clock could act when it wrote the last reminder of a row of `jobs` or `holds`. */
+function isWarned(remindedAt: typeof jobs.remindedAt | typeof holds.remindedAt): SQL<boolean> {
+  return sql<boolean>`coalesce(${remindedAt} >= (select dc.acting_since from deadline_clock dc), false)`;
+}
+
+export const isJobWarned = isWarned(jobs.remindedAt);
 
 export const selectDueJobs = statement('selectDueJobs', { id: jobs.id }, ($: Placeholders<{ limit: number }>, fields) =>
   builder
@@ -24,13 +33,18 @@ export const selectDueJobs = statement('selectDueJobs', { id: jobs.id }, ($: Pla
     .limit($('limit') as never),
 );
 
-const statesOf = (responder: 'owner' | 'awardee') =>
-  sql.raw(
-    Object.entries(DEADLINES)
-      .filter(([, { reminders }]) => reminders.some(([to]) => to === responder || to === 'parties'))
-      .map(([state]) => `'${state satisfies string as JobState}'`)
-      .join(', '),
+/** True for a row in which this person would have to respond to a deadline. The row's table has this name. */
+function responds(responder: 'owner' | 'awardee', table: string): SQL {
+  const states = Object.entries(DEADLINES).filter(([, { reminders }]) =>
+    reminders.some(([to]) => to === responder || to === 'parties'),
   );
+  const conditions = states.map(([state, row]) =>
+    'afterChanges' in row
+      ? `${table}.status = '${state}' and ${table}.change_request_count > 0`
+      : `${table}.status = '${state}'`,
+  );
+  return sql.raw(`(${conditions.join(' or ')})`);
+}
 
 /** The jobs whose deadlines must stand still or continue, because somebody was suspended or restored. */
 export const selectJobsOfSuspensions = statement(
@@ -40,29 +54,65 @@ export const selectJobsOfSuspensions = statement(
     builder.select(fields).from(sql`(
       select j.id from users u join homeowners h on h.user_id = u.id join jobs j on j.homeowner_id = h.id
         where u.suspended_at is not null and j.deadline_from is not null and j.paused_from is null
-          and j.status in (${statesOf('owner')})
+          and ${responds('owner', 'j')}
       union
       select j.id from users u join contractors c on c.user_id = u.id join jobs j on j.awarded_contractor_id = c.id
         where u.suspended_at is not null and j.deadline_from is not null and j.paused_from is null
-          and j.status in (${statesOf('awardee')})
+          and ${responds('awardee', 'j')}
       union
-      select "jobs"."id" from "jobs"
-        where "jobs"."paused_from" is not null and not (${isOwnerSuspended} or ${isAwardeeSuspended})
+      select "jobs"."id" from "jobs" where "jobs"."paused_from" is not null
+        and not (${isOwnerSuspended} and ${responds('owner', 'jobs')})
+        and not (${isAwardeeSuspended} and ${responds('awardee', 'jobs')})
       limit ${$('limit')}::int) found`),
 );
 
-/** Locks a job for the clock, unless a call or another instance has locked it. */
 export const lockJobForClock = statement(
   'lockJobForClock',
   {
-    job: jobColumns,
-    now: sql<Date>`${DEADLINE_NOW}`.mapWith(jobs.deadlineFrom).as('now'),
+    job: { ...jobColumns, isWarned: isJobWarned.as('is_warned') },
+    now: DEADLINE_NOW.mapWith(jobs.deadlineFrom).as('now'),
+    canAct: sql<boolean>`(select dc.acting_since is not null from deadline_clock dc)`.as('can_act'),
     isOwnerSuspended: isOwnerSuspended.as('is_owner_suspended'),
     isAwardeeSuspended: isAwardeeSuspended.as('is_awardee_suspended'),
   },
   ($: Placeholders<{ id: JobId }>, fields) =>
-    selectFrom(jobs, fields, eq(jobs.id, $('id'))).for('update', { of: jobs, skipLocked: true }),
+    selectFrom(jobs, fields, eq(jobs.id, $('id'))).for('update', { of: jobs }),
 );
+
+/** The active stakes of bids that the homeowner hasn't looked at. */
+export const selectStakes: (db: Db, values: { id: JobId }) => Promise<StakeTimer[]> = statement(
+  'selectStakes',
+  {
+    bidId: holds.bidId,
+    contractorId: bids.contractorId,
+    deadlineFrom: holds.deadlineFrom,
+    remindedAt: holds.remindedAt,
+    isWarned: isWarned(holds.remindedAt).as('is_warned'),
+  },
+  ($: Placeholders<{ id: JobId }>, fields) =>
+    builder
+      .select(fields)
+      .from(holds)
+      .innerJoin(bids, eq(bids.id, holds.bidId))
+      .where(and(eq(holds.jobId, $('id')), eq(holds.status, 'active'), eq(bids.status, INITIAL_BID_STATE))),
+);
+
+export const setStakeReminded = statement('setStakeReminded', {}, ($: Placeholders<{ bidId: BidId }>) =>
+  builder
+    .update(holds)
+    .set({ remindedAt: DEADLINE_NOW })
+    .where(eq(holds.bidId, $('bidId'))),
+);
+
+/** Moves the deadlines of a job's active stakes by the time for which they stood still. */
+export const delayStakes = statement('delayStakes', {}, ($: Placeholders<{ id: JobId; seconds: number }>) => {
+  const later = (column: typeof holds.deadlineFrom | typeof holds.remindedAt) =>
+    sql`${column} + make_interval(secs => ${$('seconds')}::float8)`;
+  return builder
+    .update(holds)
+    .set({ deadlineFrom: later(holds.deadlineFrom), remindedAt: later(holds.remindedAt) })
+    .where(and(eq(holds.jobId, $('id')), eq(holds.status, 'active')));
+});
 
 /** Creates a function that reads facts for a move of the clock, which concerns no viewer. */
 export function clockFactsReader(names: readonly FactName[]): (db: Db, id: JobId) => Promise<Partial<JobFacts>> {
@@ -74,3 +124,65 @@ export function clockFactsReader(names: readonly FactName[]): (db: Db, id: JobId
   );
   return async (db, id) => (await select(db, { id }))[0] ?? {};
 }
+
+const selectSettings = statement('selectSettings', { settings: deadlineClock.settings }, (_, fields) =>
+  builder.select(fields).from(deadlineClock),
+);
+
+const STATES_WITH_DEADLINES = Object.keys(DEADLINES)
+  .map((state) => `'${state}'`)
+  .join(', ');
+
+/** The next batch of jobs with a deadline, in the order of their IDs. */
+const lookAtBatch = statement(
+  'lookAtBatch',
+  { id: sql<JobId>`"jobs"."id"` },
+  ($: Placeholders<{ after: string; limit: number }>, fields) =>
+    builder
+      .update(jobs)
+      .set({ nextLookAt: DEADLINE_NOW })
+      .where(
+        sql`${jobs.id} in (select j.id from jobs j where j.id > ${$('after')}::text and j.deadline_from is not null
+          and j.status in (${sql.raw(STATES_WITH_DEADLINES)}) order by j.id limit ${$('limit')}::int)`,
+      )
+      .returning(fields),
+);
+
+const setSettings = statement('setSettings', {}, ($: Placeholders<{ settings: string; canAct: boolean }>) =>
+  builder
+    .update(deadlineClock)
+    .set({
+      settings: sql`${$('settings')}`,
+      actingSince: sql`case when ${$('canAct')}::boolean then ${DEADLINE_NOW} end`,
+    }),
+);
+
+/**
+ * Makes the clock look at every deadline again if the settings have changed. The settings are stored last, so after a
+ * crash the next start does it again.
+ */
+export async function applySettings(
+  db: Db,
+  { settings, canAct, batch }: { settings: string; canAct: boolean; batch: number },
+): Promise<void> {
+  const [row] = await selectSettings(db, {});
+  if (row?.settings === settings) return;
+  let after = '';
+  for (;;) {
+    const rows = await lookAtBatch(db, { after, limit: batch });
+    after = rows.reduce((last, { id }) => (id > last ? id : last), after);
+    if (rows.length < batch) break;
+  }
+  await setSettings(db, { settings, canAct });
+}
+
+/** Moves the clock of deadlines forward. */
+export const advanceDeadlineClock = statement(
+  'advanceDeadlineClock',
+  { now: DEADLINE_NOW.mapWith(jobs.deadlineFrom).as('now') },
+  ($: Placeholders<{ seconds: number }>, fields) =>
+    builder
+      .update(deadlineClock)
+      .set({ aheadSeconds: sql`${deadlineClock.aheadSeconds} + ${$('seconds')}::int` })
+      .returning(fields),
+);

@@ -2,7 +2,7 @@
  * Jobs: reads, locks, and changes them. A caller that changes a job must hold its lock and add the events that describe
  * the change (`events.ts`).
  */
-import { and, eq, getTableColumns, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, sql, type Placeholder } from 'drizzle-orm';
 import { JOB_FIELDS, type JobFields } from '../../rules/jobs/editing.js';
 import type { BidId, HomeownerId, JobId } from '../../rules/ids.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
@@ -21,6 +21,7 @@ import {
   statement,
 } from '../../../platform/db/statement.js';
 import { jobs, jobSearch, type JobRow } from '../tables/jobs.js';
+import { DEADLINE_NOW } from '../tables/deadline-clock.js';
 import { factColumns } from './job-facts.js';
 import { forEachRole, idsOf, visibleJobs, type ViewerIds } from '../visibility.js';
 
@@ -148,60 +149,61 @@ const SET_BY_CHANGES = {
 
 type UpdateJob = (
   db: Db,
-  values: JobChanges & { id: JobId; firstLookSeconds: number | null },
+  values: JobChanges & { id: JobId; seconds: number | null },
 ) => Promise<Pick<JobRow, keyof typeof SET_BY_CHANGES>[]>;
 
 const updates = cachedByKey<UpdateJob>();
 const NOW = sql`clock_timestamp()`;
 
-/** The time that deadlines are counted in. */
-export const DEADLINE_NOW = sql`clock_timestamp() + (select make_interval(secs => ahead_seconds) from deadline_clock)`;
+/** How a change sets the job's next look: this long from now, no later than that, or at once, from a new start. */
+type NextLook =
+  { readonly inSeconds: number | null } | { readonly withinSeconds: number | null } | 'restart' | undefined;
 
 const NO_DEADLINE = {
   deadlineFrom: null,
   deadlineExtendedSeconds: 0,
   remindedAt: null,
-  isWarned: false,
   pausedFrom: null,
   nextLookAt: null,
 };
 
-function newDeadline(firstLookSeconds: unknown) {
+function timerColumns(nextLook: NextLook, seconds: Placeholder, changes: JobChanges) {
+  const later = sql`${DEADLINE_NOW} + make_interval(secs => ${seconds}::int)`;
+  if (nextLook === 'restart') return { deadlineFrom: DEADLINE_NOW, nextLookAt: DEADLINE_NOW };
+  if (nextLook && 'withinSeconds' in nextLook) return { nextLookAt: sql`least(${jobs.nextLookAt}, ${later})` };
   return {
-    deadlineFrom: DEADLINE_NOW,
-    nextLookAt: sql`${DEADLINE_NOW} + make_interval(secs => ${firstLookSeconds}::int)`,
+    ...(changes.status && NO_DEADLINE),
+    ...(nextLook && { deadlineFrom: DEADLINE_NOW, nextLookAt: later }),
+    ...(changes.status === 'disputed' && { disputedFrom: DEADLINE_NOW }),
   };
 }
 
-/** What a change means for the job's deadline: the seconds until the first look in its new state, or a new start. */
-type TimerChange = number | null | 'restart' | undefined;
+function kindOf(nextLook: NextLook): string {
+  return typeof nextLook === 'object' ? Object.keys(nextLook).join('') : (nextLook ?? '');
+}
 
 /** Sets only the columns that change. */
-export async function updateJob(tx: Db, job: JobRow, changes: JobChanges, timer?: TimerChange): Promise<JobRow> {
+export async function updateJob(tx: Db, job: JobRow, changes: JobChanges, nextLook?: NextLook): Promise<JobRow> {
   const names = Object.keys(changes).toSorted() as (keyof JobChanges)[];
+  const key = `${names.join(' ')} ${changes.status === 'disputed' ? 'disputed' : ''} ${kindOf(nextLook)}`;
   const update = updates(
-    `${names.join(' ')} ${timer === 'restart' ? 'restart' : timer === undefined ? '' : 'timed'}`,
+    key,
     () =>
-      statement('updateJob', SET_BY_CHANGES, ($: Placeholders<JobRow & { firstLookSeconds: number | null }>, fields) =>
+      statement('updateJob', SET_BY_CHANGES, ($: Placeholders<JobRow & { seconds: number | null }>, fields) =>
         builder
           .update(jobs)
           .set({
+            ...timerColumns(nextLook, $('seconds'), changes),
             ...columns($, names),
             ...(names.includes('version') && { updatedAt: NOW }),
-            ...(names.includes('status') && { statusChangedAt: NOW, ...NO_DEADLINE }),
-            ...(timer !== undefined && timer !== 'restart' && newDeadline($('firstLookSeconds'))),
-            ...(timer === 'restart' && { deadlineFrom: DEADLINE_NOW, nextLookAt: DEADLINE_NOW }),
-            ...(changes.status === 'disputed' && { disputedFrom: DEADLINE_NOW }),
+            ...(names.includes('status') && { statusChangedAt: NOW }),
           })
           .where(eq(jobs.id, $('id')))
           .returning(fields),
       ) as UpdateJob,
   );
-  const [row] = await update(tx, {
-    ...changes,
-    id: job.id,
-    firstLookSeconds: typeof timer === 'number' ? timer : null,
-  });
+  const seconds = typeof nextLook === 'object' ? (Object.values(nextLook) as (number | null)[])[0] : null;
+  const [row] = await update(tx, { ...changes, id: job.id, seconds: seconds ?? null });
   if (!row) throw new Error('A locked job is missing.');
   return { ...job, ...changes, ...row };
 }

@@ -101,6 +101,10 @@ export const holds = pgTable(
     status: holdStatus().notNull().default('active'),
     createdAt: createdAt(),
     releasedAt: moment(),
+    /** When the stake's deadline began, in deadline time. */
+    deadlineFrom: moment().notNull().defaultNow(),
+    /** When the homeowner was last reminded of the bid, in deadline time. */
+    remindedAt: moment(),
   },
   (t) => [
     index('holds_on_job').on(t.jobId),

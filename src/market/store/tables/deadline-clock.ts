@@ -1,8 +1,7 @@
-/** The clock of deadlines: one row. */
+/** The clock that deadlines are counted in. The table has one row. */
 import { sql } from 'drizzle-orm';
-import { boolean, check, integer, pgEnum, pgTable } from 'drizzle-orm/pg-core';
-
-export const deadlineMode = pgEnum('deadline_mode', ['off', 'remind', 'act']);
+import { boolean, check, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { moment } from '../../../platform/db/tables/columns.js';
 
 export const deadlineClock = pgTable(
   'deadline_clock',
@@ -10,11 +9,17 @@ export const deadlineClock = pgTable(
     isOnlyRow: boolean().primaryKey().default(true),
     /** How far deadline time is ahead of real time. Only CLOCK=adjustable changes it. */
     aheadSeconds: integer().notNull().default(0),
-    /** The mode at the last look. After a change, every deadline is looked at again. */
-    mode: deadlineMode().notNull().default('remind'),
+    /** The settings of the last server that started with other settings. Null before the first start. */
+    settings: text(),
+    /** When these settings began, if they let the clock act. Only later reminders are warnings. */
+    actingSince: moment(),
   },
   (t) => [
     check('deadline_clock_has_one_row', sql`${t.isOnlyRow}`),
     check('deadline_clock_never_goes_back', sql`${t.aheadSeconds} >= 0`),
   ],
 );
+
+/** The time that deadlines are counted in. */
+export const DEADLINE_NOW = sql<Date>`(clock_timestamp()
+  + (select make_interval(secs => dc.ahead_seconds) from deadline_clock dc))::timestamptz(3)`;

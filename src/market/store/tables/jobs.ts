@@ -1,7 +1,6 @@
 /** Jobs: the fields that homeowners fill in, the job's state, and the counts that later calls are checked against. */
 import { sql, type SQL } from 'drizzle-orm';
 import {
-  boolean,
   check,
   date,
   doublePrecision,
@@ -102,7 +101,6 @@ export const jobs = pgTable(
     disputedFrom: moment(),
     deadlineExtendedSeconds: integer().notNull().default(0),
     remindedAt: moment(),
-    isWarned: boolean().notNull().default(false),
     pausedFrom: moment(),
     /** When the clock looks at the job next. Null if it has nothing to do. */
     nextLookAt: moment(),
@@ -136,6 +134,9 @@ export const jobs = pgTable(
     index('jobs_to_look_at')
       .on(t.nextLookAt)
       .where(sql`${t.nextLookAt} is not null`),
+    index('jobs_with_paused_deadlines')
+      .on(t.id)
+      .where(sql`${t.pausedFrom} is not null`),
     check(
       'jobs_award_fits_the_state',
       sql`case
