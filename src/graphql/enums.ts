@@ -9,6 +9,7 @@ import { HOLD_STATES, TRANSFER_REASON_KEYS, TRANSFER_REASONS } from '../market/r
 import { EMAIL_UNDO_DECISIONS, EMAIL_UNDO_STATES } from '../market/rules/people/email-undo.js';
 import { ERROR_CODES, reasonsOf, REFUSALS, type ErrorCode } from '../market/rules/errors.js';
 import { EVENT_DESCRIPTIONS, EVENT_TYPES } from '../market/rules/events.js';
+import { CLOCK_ACTIONS, CLOCK_TRANSITIONS, DEADLINE_MODES, STAKE_DEADLINE } from '../market/rules/jobs/deadlines.js';
 import { JOB_ORDERS } from '../market/rules/jobs/orders.js';
 import { JOB_ACTION_LIST } from '../market/rules/lifecycle.js';
 import { BID_STATES, JOB_STATE_ROWS, JOB_STATES } from '../market/rules/states.js';
@@ -166,6 +167,20 @@ export const ContractorOrderEnum = choice('ContractorOrder', 'The order of a lis
     'The best average rating first. Ties go to the contractor with more ratings. Unrated contractors come last.',
   most_completed: 'The most completed jobs first. Ties go to the better rated contractor.',
   nearest: 'The contractors nearest to the filter’s place first. Ties go to the better rated contractor.',
+});
+
+choice('ClockAction', 'What the service does when a deadline passes.', CLOCK_ACTIONS, {
+  expire: CLOCK_TRANSITIONS.expire.description,
+  approve: CLOCK_TRANSITIONS.approve.description,
+  escalate: CLOCK_TRANSITIONS.escalate.description,
+  stand_decision: CLOCK_TRANSITIONS.standDecision.description,
+  release_stake: STAKE_DEADLINE.description,
+});
+
+choice('DeadlineMode', 'What a server does about deadlines.', DEADLINE_MODES, {
+  off: 'Nothing.',
+  remind: 'It reminds people, and tells admins when a deadline has passed.',
+  act: 'It reminds people, and acts when a deadline passes.',
 });
 
 choice('DisputeEnding', 'The ways in which a dispute can end.', DISPUTE_ENDINGS, {

@@ -6,6 +6,7 @@ import { visibleBids } from '../market/operations/bids/read.js';
 import { visibleJobs } from '../market/operations/jobs/read.js';
 import type { ReadableJob } from '../market/operations/jobs/visible-job.js';
 import { seesTokensOf } from '../market/operations/tokens/tokens.js';
+import type { JobTimers } from '../market/rules/jobs/deadlines.js';
 import type { Dispute } from '../market/rules/jobs/disputes.js';
 import type { BidId, ContractorId, HoldId, JobId, UserId, WebhookEndpointId } from '../market/rules/ids.js';
 import type { BidState } from '../market/rules/states.js';
@@ -183,6 +184,12 @@ export class Loaders {
   /** Loads the facts that decide a job's available actions, in addition to the job itself. */
   factsOf(job: ReadableJob): MaybePromise<Partial<JobFacts>> {
     return partsOf(job).facts ?? this.#parts(job, { facts: true }).then((parts) => parts?.facts);
+  }
+
+  /** Null if the viewer can't see what the clock will do to the job. */
+  timersOf(job: ReadableJob): MaybePromise<JobTimers | null> {
+    const { timers } = partsOf(job);
+    return timers === undefined ? this.#parts(job, { timers: true }).then((parts) => parts?.timers) : timers;
   }
 
   /** Loads a page of a job's bids, or of its bids in one state. */

@@ -32,6 +32,11 @@ export function needsTotal(info: GraphQLResolveInfo): boolean {
   return selectsTotal(inside(info.fieldNodes, new Reading(info)));
 }
 
+/** True if the field selects the time until which each action is possible. */
+export function selectsUntil(info: GraphQLResolveInfo): boolean {
+  return withName(inside(info.fieldNodes, new Reading(info)), 'until').length > 0;
+}
+
 /** An entry lives as long as its document. A selection that depends on variables isn't cached. */
 const includes = new WeakMap<readonly FieldNode[], JobInclude>();
 
@@ -75,6 +80,7 @@ function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
     ...(timeline && { timeline }),
     ...(has('dispute') && { dispute: true }),
     ...(has('availableActions') && { facts: true }),
+    ...((has('upcoming') || namesOf(insideOf('availableActions')).includes('until')) && { timers: true }),
   };
 }
 

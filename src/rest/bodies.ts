@@ -14,6 +14,7 @@ import {
 import { unredactedEntity, entity, type Entity, type Fields } from '../platform/fields/entity.js';
 import { REASONS, reasonsOf, REST_ERROR_CODES } from '../market/rules/errors.js';
 import { BID_ACTION_LIST } from '../market/rules/bids.js';
+import { UPCOMING_ACTION } from '../market/rules/entities/deadline.js';
 import {
   AVAILABLE_ACTION,
   AVAILABLE_BID_ACTION,
@@ -166,6 +167,7 @@ export const BID_ACTIONS = wholeList(
 );
 
 export const JOB_COUNTS = wholeList('JobCounts', JOB_COUNT);
+export const UPCOMING_ACTIONS = wholeList('UpcomingActions', UPCOMING_ACTION);
 
 const { action: _action, ...lifecycleAction } = LIFECYCLE_ACTION.fields;
 const allActions = JOB_ACTION_LIST.map(({ action }) => action);

@@ -8,6 +8,7 @@ import { ADMIN_ACTION } from '../market/rules/entities/admin-action.js';
 import { API_KEY, NEW_API_KEY } from '../market/rules/entities/api-key.js';
 import { ACTIVE_SESSION } from '../market/rules/entities/session.js';
 import { BID, BID_REVISION, HOLD } from '../market/rules/entities/bid.js';
+import { TEST_CLOCK } from '../market/rules/entities/deadline.js';
 import { DISPUTE } from '../market/rules/entities/dispute.js';
 import { JOB_EVENT } from '../market/rules/entities/event.js';
 import { CATALOG } from '../market/rules/entities/reference.js';
@@ -39,6 +40,7 @@ import {
   UNDONE_EMAIL_CHANGE,
   SHOWN_JOB,
   type MeOnWire,
+  UPCOMING_ACTIONS,
 } from './bodies.js';
 import { eventOnWire } from '../market/webhooks/event-body.js';
 import { route, type Route } from '../platform/openapi/route.js';
@@ -111,6 +113,7 @@ const JOB_ROUTES = {
   completeJob: route('POST', '/jobs/{id}/complete', OPERATIONS.completeJob, ONE_JOB),
   cancelJob: route('POST', '/jobs/{id}/cancel', OPERATIONS.cancelJob, ONE_JOB),
   reviewJob: route('POST', '/jobs/{id}/review', OPERATIONS.reviewJob, ONE_JOB),
+  extendDeadline: route('POST', '/jobs/{id}/extend-deadline', OPERATIONS.extendDeadline, ONE_JOB),
 } satisfies Readonly<Record<Exclude<JobOperationName, 'submitBid'>, Route>>;
 
 const BID_ROUTES = {
@@ -194,6 +197,7 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/sessions/{id}', OPERATIONS.readSession, { shows: ACTIVE_SESSION }),
   route('DELETE', '/sessions/{id}', OPERATIONS.endSession, confirms('The session has ended.')),
   route('GET', '/me/job-counts', OPERATIONS.countOwnJobs, { shows: JOB_COUNTS }),
+  route('POST', '/test-clock', OPERATIONS.advanceClock, { shows: TEST_CLOCK }),
   route('GET', '/catalog', OPERATIONS.readCatalog, { shows: CATALOG, answer: catalogOnWire }),
   route('GET', '/lifecycle', OPERATIONS.readLifecycle, { shows: LIFECYCLE_ON_WIRE, answer: lifecycleOnWire }),
   route('GET', '/contractors', OPERATIONS.listContractors, {
@@ -278,6 +282,7 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/jobs/{id}', OPERATIONS.readJob, { isVersioned: true, ...ONE_JOB }),
   ...Object.values(JOB_ROUTES),
   route('GET', '/jobs/{id}/actions', OPERATIONS.readJobActions, { shows: JOB_ACTIONS, answer: actionsOnWire }),
+  route('GET', '/jobs/{id}/upcoming', OPERATIONS.readUpcoming, { shows: UPCOMING_ACTIONS }),
   route('GET', '/jobs/{id}/dispute', OPERATIONS.readDispute, { shows: DISPUTE }),
   route('GET', '/jobs/{id}/events', OPERATIONS.listEvents, {
     query: PAGE_QUERY,

@@ -1,5 +1,6 @@
 /** Jobs, with their bids, disputes, and events, and the actions that are available on them. */
 import { Field, Int } from 'type-graphql';
+import { UPCOMING_ACTION } from '../../market/rules/entities/deadline.js';
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import { JOB, JOB_WARNING } from '../../market/rules/entities/job.js';
 import { AVAILABLE_ACTION, AVAILABLE_BID_ACTION, JOB_COUNT } from '../../market/rules/entities/reference.js';
@@ -14,6 +15,7 @@ const bidCount = fieldOptions('The number of bids that are live, accepted, or re
 Field(() => Int, bidCount)(Job.prototype, 'bidCount');
 
 export const JobWarning = objectType(JOB_WARNING);
+export const UpcomingAction = objectType(UPCOMING_ACTION);
 export const AvailableAction = objectType(AVAILABLE_ACTION);
 export const AvailableBidAction = objectType(AVAILABLE_BID_ACTION);
 export const JobCount = objectType(JOB_COUNT);

@@ -12,7 +12,8 @@ import { NEW_WEBHOOK } from '../../market/rules/entities/webhook.js';
 import type { Context } from '../context.js';
 import { Contractor, Session, User, Viewer, ActiveSession, ApiKey } from './account.js';
 import { Bid, BidConnection, Job, JobConnection } from './jobs.js';
-import { fieldOptions, FieldsOf } from './field.js';
+import { TEST_CLOCK } from '../../market/rules/entities/deadline.js';
+import { DateTimeScalar, fieldOptions, FieldsOf } from './field.js';
 import { TokenTransfer } from './tokens.js';
 import { WebhookDelivery, WebhookEndpoint } from './webhooks.js';
 
@@ -189,6 +190,10 @@ export const AcceptDecisionPayload = payload('acceptDecision', { job });
 export const FileAppealPayload = payload('fileAppeal', { job });
 export const FinalizeAppealPayload = payload('finalizeAppeal', { job });
 export const ReviewJobPayload = payload('reviewJob', { job });
+export const ExtendDeadlinePayload = payload('extendDeadline', { job });
+export const AdvanceClockPayload = payload('advanceClock', {
+  now: value(DateTimeScalar, TEST_CLOCK.fields.now.description),
+});
 export const CompleteJobPayload = payload('completeJob', { job });
 export const CancelJobPayload = payload('cancelJob', { job });
 

@@ -28,7 +28,9 @@ import { reviseBid } from './bids/revise.js';
 import { submitBid } from './bids/submit.js';
 import { rejectBid, shortlistBid, viewBid, withdrawBid } from './bids/transition.js';
 import { countOwnJobs, readBidActions, readJobActions } from './jobs/actions.js';
+import { advanceClock, readUpcoming } from './jobs/deadlines.js';
 import { createJob, deleteJob, updateJob } from './jobs/edit.js';
+import { extendDeadline } from './jobs/extend-deadline.js';
 import { listOwnEvents, streamJobEvents, streamMyEvents } from './events/events.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
 import { reviewJob } from './jobs/review.js';
@@ -101,6 +103,9 @@ export const OPERATIONS = {
   deleteJob,
   ...TRANSITIONS,
   reviewJob,
+  extendDeadline,
+  readUpcoming,
+  advanceClock,
   readDispute,
   listEvents,
   listOwnEvents,

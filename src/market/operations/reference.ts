@@ -6,12 +6,14 @@ import { ALLOWED_ACTORS } from '../rules/parties.js';
 import { PUBLISH_COST, REQUIRED_TO_PUBLISH, URGENCIES } from '../rules/jobs/publishing.js';
 import { descriptionOf } from '../rules/jobs/effects.js';
 import { CATALOG } from '../rules/jobs/catalog.js';
+import { deadlineTable, type DeadlineSettings, type Reminded } from '../rules/jobs/deadlines.js';
+import type { LIFECYCLE_DEADLINE } from '../rules/entities/deadline.js';
 import type { LIFECYCLE as SHOWN_LIFECYCLE } from '../rules/entities/reference.js';
 import type { ShownRow } from '../../platform/fields/entity.js';
 import { operation } from './operation.js';
 import { emptyInput } from '../../platform/fields/shapes.js';
 
-const LIFECYCLE: ShownRow<typeof SHOWN_LIFECYCLE> = {
+const LIFECYCLE: Omit<ShownRow<typeof SHOWN_LIFECYCLE>, 'deadlines' | 'deadlineMode'> = {
   states: [...JOB_STATES],
   initialState: INITIAL_JOB_STATE,
   terminalStates: [...TERMINAL_JOB_STATES],
@@ -39,6 +41,22 @@ const LIFECYCLE: ShownRow<typeof SHOWN_LIFECYCLE> = {
   ].map(({ from, to, when }) => ({ from: [...from], to, when })),
 };
 
+const DEADLINE_READERS: Readonly<Record<Reminded, string>> = {
+  owner: ALLOWED_ACTORS.owner.description,
+  awardee: ALLOWED_ACTORS.awardee.description,
+  parties: 'both parties',
+  admin: 'all admins',
+};
+
+/** The deadlines in the order of the states, with the times that this server uses. */
+export function deadlinesIn(settings: DeadlineSettings): ShownRow<typeof LIFECYCLE_DEADLINE>[] {
+  return [...deadlineTable(settings)].map(({ reminders, extendedBy, ...row }) => ({
+    ...row,
+    reminders: reminders.map(({ to, hours }) => ({ to: DEADLINE_READERS[to], hours })),
+    extendedBy: extendedBy && DEADLINE_READERS[extendedBy],
+  }));
+}
+
 export const readLifecycle = operation({
   name: 'lifecycle',
   description:
@@ -46,7 +64,11 @@ export const readLifecycle = operation({
   allows: 'anyone',
   budget: 'own',
   input: emptyInput,
-  run: async () => LIFECYCLE,
+  run: async ({ services: { deadlines } }) => ({
+    ...LIFECYCLE,
+    deadlines: deadlinesIn(deadlines),
+    deadlineMode: deadlines.mode,
+  }),
 });
 
 export const readCatalog = operation({

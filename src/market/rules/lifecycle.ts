@@ -9,7 +9,7 @@ import { CHANGE_REQUESTS_MAX, REOPENINGS_MAX, REVIEW_DAYS_MAX } from './market-l
 import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
 
 /** `ALLOWED_ACTORS` in `parties.ts` defines who each of these actors is. */
-export type AllowedActor = 'owner' | 'awardee' | 'parties' | 'bidder' | 'contractor' | 'admin';
+export type AllowedActor = 'owner' | 'awardee' | 'parties' | 'bidder' | 'contractor' | 'admin' | 'extender';
 
 export interface Action<Event extends string = string> {
   /** The action's spelling in `availableActions` and in the GraphQL enum. */
@@ -243,7 +243,7 @@ export const JOB_TRANSITIONS = {
     actor: 'awardee',
     event: 'job.appeal_filed',
     participle: 'appealed',
-    description: 'The awarded contractor appeals the decision. There is no deadline.',
+    description: 'The awarded contractor appeals the decision.',
     effects: [],
   },
   finalizeAppeal: {
@@ -318,6 +318,20 @@ export const OTHER_JOB_ACTIONS = {
       'The homeowner rates work that they approved without a rating. They can do this once, within ' +
       `${REVIEW_DAYS_MAX} days of the job’s completion.`,
     effects: ['addRating', 'keepReview'],
+  },
+  extendDeadline: {
+    action: 'EXTEND_DEADLINE',
+    operation: 'extendDeadline',
+    path: 'extend-deadline',
+    from: ['open', 'in_review', 'decision_reached'],
+    to: 'stays',
+    actor: 'extender',
+    event: 'job.deadline_extended',
+    participle: 'given more time',
+    description:
+      'The homeowner extends the deadline of an open job or of work in review, or an admin extends the deadline of a ' +
+      'decision. They can do this once in each status. The reminders move along with the deadline.',
+    effects: [],
   },
   delete: {
     action: 'DELETE',

@@ -76,6 +76,11 @@ export const ALLOWED_ACTORS = {
     description: 'any contractor who can see the job',
   },
   admin: { roles: ['admin'], parties: ['admin'], description: 'an admin' },
+  extender: {
+    roles: ['homeowner', 'admin'],
+    parties: ['owner', 'admin'],
+    description: 'the homeowner who posted the job or, once there is a decision, an admin',
+  },
 } as const satisfies Record<
   AllowedActor,
   { roles: readonly Role[]; parties: readonly Exclude<Party, 'stranger'>[]; description: string }

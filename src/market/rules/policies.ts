@@ -19,6 +19,7 @@ import {
   type PartyViewer,
 } from './parties.js';
 import type { FactName, JobFacts, ReviewWindow } from './jobs/facts.js';
+import { extenderOf } from './jobs/deadlines.js';
 import { missingToPublish, publishCost, type ToPublish } from './jobs/publishing.js';
 import { COUNTED_BID_STATES, JOB_STATE_ROWS, JOB_STATES, LIVE_BID_STATES } from './states.js';
 import type { BidState, JobState } from './states.js';
@@ -219,6 +220,10 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
     condition('STALE_VERSION', ['standingProposal'], replacedProposalDenial),
   ],
   review: [condition('INVALID_TRANSITION', ['reviewWindow'], reviewDenial)],
+  extendDeadline: [
+    condition('FORBIDDEN', [], otherExtenderDenial),
+    condition('INVALID_TRANSITION', ['isDeadlineExtended'], secondExtensionDenial),
+  ],
   requestChanges: [condition('INVALID_TRANSITION', [], changeRequestsDenial)],
   reopen: [condition('INVALID_TRANSITION', [], reopeningsDenial)],
 };
@@ -429,6 +434,25 @@ function reopeningsDenial({ job: { reopeningCount = 0 } }: Given): Explanation |
 
 const TOO_MANY_REOPENINGS = {
   message: `You have already reopened this job ${REOPENINGS_MAX} times. You can cancel it instead.`,
+  namesAlternatives: true,
+};
+
+function otherExtenderDenial({ viewer, job: { status } }: Given): Explanation | undefined {
+  const extender = extenderOf(status) ?? 'owner';
+  return allowedRoles(extender).some((role) => role === viewer.role) ? undefined : OTHER_EXTENDER[extender];
+}
+
+const OTHER_EXTENDER = {
+  owner: { message: 'Only the homeowner who posted the job can extend this deadline.' },
+  admin: { message: 'Only an admin can extend the deadline of a decision.' },
+};
+
+function secondExtensionDenial({ isDeadlineExtended }: Given<'isDeadlineExtended'>): Explanation | undefined {
+  return isDeadlineExtended ? ALREADY_EXTENDED : undefined;
+}
+
+const ALREADY_EXTENDED = {
+  message: 'This deadline was already extended. It can be extended only once in each status.',
   namesAlternatives: true,
 };
 

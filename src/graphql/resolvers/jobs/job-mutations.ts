@@ -1,6 +1,8 @@
 /** The mutations of a job. Each mutation is one method. */
-import { Args, ArgsType, Ctx, Field, ID, Int, Mutation, Resolver } from 'type-graphql';
+import { Arg, Args, ArgsType, Ctx, Field, ID, Int, Mutation, Resolver } from 'type-graphql';
 import { createJob, deleteJob, updateJob } from '../../../market/operations/jobs/edit.js';
+import { advanceClock } from '../../../market/operations/jobs/deadlines.js';
+import { extendDeadline } from '../../../market/operations/jobs/extend-deadline.js';
 import { reviewJob } from '../../../market/operations/jobs/review.js';
 import {
   acceptDecision,
@@ -57,6 +59,7 @@ const ReachDecisionInput = inputOf('ReachDecisionInput', reachDecision.input, 'T
 const FileAppealInput = inputOf('FileAppealInput', fileAppeal.input, 'The appeal.');
 const FinalizeAppealInput = inputOf('FinalizeAppealInput', finalizeAppeal.input, 'The final decision.');
 const ReviewJobInput = inputOf('ReviewJobInput', reviewJob.input, 'The rating and the review.');
+const ExtendDeadlineInput = inputOf('ExtendDeadlineInput', extendDeadline.input, 'The new deadline.');
 const CompleteJobInput = inputOf('CompleteJobInput', completeJob.input, 'The reason.');
 const CancelJobInput = inputOf('CancelJobInput', cancelJob.input, 'The reason.');
 
@@ -192,6 +195,19 @@ export class JobMutations implements Readonly<Record<JobMutationName, (...args: 
   @Mutation(() => PAYLOADS.ReviewJobPayload, mutationOptions(reviewJob))
   reviewJob(@OnJob() job: JobArgs, @Input(ReviewJobInput) input: object, @Ctx() { caller }: Context) {
     return perform(reviewJob, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.ExtendDeadlinePayload, mutationOptions(extendDeadline))
+  extendDeadline(@OnJob() job: JobArgs, @Input(ExtendDeadlineInput) input: object, @Ctx() { caller }: Context) {
+    return perform(extendDeadline, { ...input, ...job }, caller).then(jobPayload);
+  }
+
+  @Mutation(() => PAYLOADS.AdvanceClockPayload, mutationOptions(advanceClock))
+  advanceClock(
+    @Arg('seconds', () => Int, { description: 'The number of seconds.' }) seconds: number,
+    @Ctx() { caller }: Context,
+  ) {
+    return perform(advanceClock, { seconds }, caller);
   }
 
   @Mutation(() => PAYLOADS.CancelJobPayload, mutationOptions(cancelJob))

@@ -16,6 +16,7 @@ import type { ReadableJob } from '../../../market/operations/jobs/visible-job.js
 import { GUARANTEED_THEN_NEWEST } from '../../../market/operations/bids/read.js';
 import { perform, performWithin } from '../../../platform/call/operation.js';
 import { nestedPage } from '../../../platform/call/paging.js';
+import { endOf, upcomingActions } from '../../../market/rules/jobs/deadlines.js';
 import { availableActions } from '../../../market/rules/jobs/available-actions.js';
 import { JOB_DISTANCE, JOB_WARNINGS } from '../../../market/rules/entities/job.js';
 import { descriptionOf } from '../../../platform/fields/entity.js';
@@ -26,7 +27,7 @@ import type { Page } from '../../../platform/db/pages/page.js';
 import type { Context } from '../../context.js';
 import { BidStatus, JobOrderEnum } from '../../enums.js';
 import { inputOf } from '../../types/field.js';
-import { includeOfJob, includeOfJobs, needsTotal } from '../../look-ahead.js';
+import { includeOfJob, includeOfJobs, needsTotal, selectsUntil } from '../../look-ahead.js';
 import { Homeowner, User, Viewer } from '../../types/account.js';
 import {
   Bid,
@@ -38,6 +39,7 @@ import {
   JobEventConnection,
   JobWarning,
   Dispute,
+  UpcomingAction,
 } from '../../types/jobs.js';
 import { Connection, PageArgs, type Edge } from '../../types/connection.js';
 import { Node } from '../../types/node.js';
@@ -158,9 +160,26 @@ export class JobResolver {
   @FieldResolver(() => [AvailableAction], {
     description: 'The operations on the job, and whether you can call each one now.',
   })
-  async availableActions(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
+  async availableActions(
+    @Root() job: ReadableJob,
+    @Ctx() { caller, loaders }: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
     const facts = await loaders.factsOf(job);
-    return facts ? availableActions(await caller.viewer(), job, facts) : [];
+    if (!facts) return [];
+    const timers = selectsUntil(info) ? await loaders.timersOf(job) : null;
+    const end = timers && endOf(timers.job, caller.services.deadlines);
+    return availableActions(await caller.viewer(), job, facts, end);
+  }
+
+  @FieldResolver(() => [UpcomingAction], {
+    description:
+      'What the service does with the job if nobody acts, soonest first. Empty unless the server acts on deadlines ' +
+      '(`DEADLINES=act`). Bidders see it only while the job is open, and only their own stake.',
+  })
+  async upcoming(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
+    const timers = await loaders.timersOf(job);
+    return timers ? upcomingActions(timers.job, timers.stakes, caller.services.deadlines) : [];
   }
 }
 

@@ -67,7 +67,7 @@ export const submitBid = operation({
             bidsEver: job.bidsEver + 1,
             eventCount: job.eventCount + 1,
           },
-          guaranteedView ? { withinSeconds: firstLookAtStakeSeconds(deadlines) } : undefined,
+          guaranteedView ? { is: 'within', seconds: firstLookAtStakeSeconds(deadlines) } : undefined,
         ),
         logEvents(tx, job, [event]),
         ...(holdId === null ? [] : [stakeTokens(tx, { bidId: id, jobId, holdId, userId, amount: stake })]),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { availableActions, availableBidActions } from '../../rules/jobs/available-actions.js';
 import type { AvailableAction, AvailableBidAction } from '../../rules/jobs/available-actions.js';
+import { endOf } from '../../rules/jobs/deadlines.js';
 import { countJobs, type JobCount } from '../../store/jobs/job-counts.js';
 import { partsOf } from '../../store/jobs/job-parts.js';
 import { findBid } from '../bids/read.js';
@@ -16,10 +17,10 @@ export const readJobActions = operation({
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),
-  async run({ db, viewer }, { id }): Promise<{ data: AvailableAction[] }> {
-    const { job } = await findJob(db, viewer, id, { facts: true });
-    const { facts } = partsOf(job);
-    return { data: facts ? availableActions(viewer, job, facts) : [] };
+  async run({ db, viewer, services: { deadlines } }, { id }): Promise<{ data: AvailableAction[] }> {
+    const { job } = await findJob(db, viewer, id, { facts: true, timers: true });
+    const { facts, timers } = partsOf(job);
+    return { data: facts ? availableActions(viewer, job, facts, timers && endOf(timers.job, deadlines)) : [] };
   },
 });
 

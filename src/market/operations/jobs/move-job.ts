@@ -41,9 +41,11 @@ export async function moveJob(row: Move, jobToMove: JobToMove, options: Options)
     eventCount: job.eventCount + events.length,
   });
   const newState = { ...job, ...changes };
-  const nextLook = hasDeadline(newState) ? { inSeconds: firstLookSeconds(newState, deadlines) } : undefined;
+  const deadline = hasDeadline(newState)
+    ? ({ is: 'start', seconds: firstLookSeconds(newState, deadlines) } as const)
+    : undefined;
   const [newJob] = await tx.commitWith(
-    updateJob(tx, job, changes, nextLook),
+    updateJob(tx, job, changes, deadline),
     logEvents(tx, job, events),
     ...also,
     ...results.flatMap(({ sent = [] }) => sent),

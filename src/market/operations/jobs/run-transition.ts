@@ -109,7 +109,7 @@ async function keep({ row: { mayKeepState }, lockedJob, input }: Run): Promise<J
   const event = { type: mayKeepState.event, actorId, fromStatus: status, toStatus: status, data: eventDataOf(input) };
   const [newJob] = await tx.commitWith(
     // A proposal restarts the deadline.
-    updateJob(tx, job, { eventCount: job.eventCount + 1 }, 'restart'),
+    updateJob(tx, job, { eventCount: job.eventCount + 1 }, { is: 'restart' }),
     logEvents(tx, job, [event]),
   );
   return newJob;

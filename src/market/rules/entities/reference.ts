@@ -7,7 +7,8 @@ import { JOB_ACTION_LIST } from '../lifecycle.js';
 import { BID_STATES, JOB_STATES } from '../states.js';
 import { PAGE } from '../../../platform/caller-limits.js';
 import { REQUIRED_TO_PUBLISH, URGENCIES } from '../jobs/publishing.js';
-import { enumOf, integer } from '../../../platform/fields/values.js';
+import { deadlineMode, LIFECYCLE_DEADLINE } from './deadline.js';
+import { enumOf, integer, timestamp } from '../../../platform/fields/values.js';
 
 const jobStatus = enumOf(JOB_STATES, 'JobStatus');
 const bidStatus = enumOf(BID_STATES, 'BidStatus');
@@ -38,6 +39,13 @@ export const AVAILABLE_ACTION = entity('AvailableAction', 'An operation on a job
     type: integer().nullable(),
     description: 'The tokens that the call would charge. Null if the cost depends on the input.',
     example: 5,
+  },
+  until: {
+    type: timestamp.nullable(),
+    description:
+      'When the service acts, after which you can no longer call the operation. Null if you can’t call it, if it stays ' +
+      'possible, or if the server doesn’t act on deadlines.',
+    example: null,
   },
 });
 
@@ -127,6 +135,8 @@ export const LIFECYCLE = entity('Lifecycle', 'The lifecycle of jobs and bids, as
     example: REQUIRED_TO_PUBLISH,
   },
   actions: { type: z.array(LIFECYCLE_ACTION.schema), description: 'The operations on a job.' },
+  deadlines: { type: z.array(LIFECYCLE_DEADLINE.schema), description: 'The deadlines of a job.' },
+  deadlineMode,
   bidStates: { type: z.array(bidStatus), description: 'The statuses of a bid.', example: BID_STATES },
   bidActions: { type: z.array(LIFECYCLE_BID_ACTION.schema), description: 'The operations on a bid.' },
   bidConsequences: {

@@ -4,7 +4,9 @@
  */
 import { BID_ACTION_LIST, type BidAction } from '../bids.js';
 import { REFUSALS, type ErrorCode } from '../errors.js';
-import { JOB_ACTION_KEYS, JOB_ACTIONS, type JobActionKey, type JobActionName } from '../lifecycle.js';
+import { JOB_ACTION_KEYS, JOB_ACTIONS, statesAllowing, type JobActionKey, type JobActionName } from '../lifecycle.js';
+import type { JobState } from '../states.js';
+import type { DeadlineEnd } from './deadlines.js';
 import type { JobFacts } from './facts.js';
 import type { JobParties } from '../parties.js';
 import { bidDenial, jobDenial, type BidPolicyInput, type Denial, type JobCounters } from '../policies.js';
@@ -23,16 +25,28 @@ export interface AvailableAction {
   readonly missingFields: readonly RequiredToPublish[];
   /** Null if the call is free or its cost depends on the input. */
   readonly tokenCost: number | null;
+  /** When the clock moves the job to a state that doesn't allow the action. */
+  readonly until: Date | null;
 }
 
 type ActionJob = JobParties & ToPublish & JobCounters;
 
 /** The actions are in the order of the lifecycle table. */
-export function availableActions(viewer: Viewer, job: ActionJob, facts: Partial<JobFacts>): AvailableAction[] {
+export function availableActions(
+  viewer: Viewer,
+  job: ActionJob,
+  facts: Partial<JobFacts>,
+  end: DeadlineEnd | null = null,
+): AvailableAction[] {
   return JOB_ACTION_KEYS.map((key) => {
     const denial = jobDenial(key, { ...facts, viewer, job });
-    return { action: JOB_ACTIONS[key].action, ...answerFor(denial), ...priceOf(key, job, denial) };
+    const until = !denial && end && !allows(key, end.to, job) ? end.at : null;
+    return { action: JOB_ACTIONS[key].action, ...answerFor(denial), ...priceOf(key, job, denial), until };
   });
+}
+
+function allows(key: JobActionKey, state: JobState, { changeRequestCount }: ActionJob): boolean {
+  return statesAllowing(JOB_ACTIONS[key], { afterChanges: changeRequestCount > 0 }).includes(state);
 }
 
 /** The operations that a refused caller can use instead. */

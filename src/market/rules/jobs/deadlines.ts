@@ -9,7 +9,7 @@ import type { JobState } from '../states.js';
 /** The transitions that nobody calls. The clock makes them when a deadline passes. */
 export const CLOCK_TRANSITIONS = {
   expire: {
-    action: 'EXPIRE',
+    action: 'expire',
     from: 'open',
     to: 'cancelled',
     event: 'job.expired',
@@ -18,7 +18,7 @@ export const CLOCK_TRANSITIONS = {
     unless: 'the homeowner awards or cancels the job, or extends the deadline',
   },
   approve: {
-    action: 'APPROVE',
+    action: 'approve',
     from: 'in_review',
     to: 'completed',
     event: 'job.auto_approved',
@@ -27,7 +27,7 @@ export const CLOCK_TRANSITIONS = {
     unless: 'the homeowner approves or disputes the work, requests changes, or extends the deadline',
   },
   escalate: {
-    action: 'ESCALATE',
+    action: 'escalate',
     from: 'disputed',
     to: 'escalated',
     event: 'job.auto_escalated',
@@ -37,7 +37,7 @@ export const CLOCK_TRANSITIONS = {
       'the parties settle the dispute; a new proposal restarts the deadline, but not for longer than 28 days in all',
   },
   standDecision: {
-    action: 'STAND_DECISION',
+    action: 'stand_decision',
     from: 'decision_reached',
     to: 'completed',
     event: 'job.decision_stood',
@@ -47,7 +47,7 @@ export const CLOCK_TRANSITIONS = {
   },
 } as const;
 export type ClockTransitionKey = keyof typeof CLOCK_TRANSITIONS;
-export const CLOCK_ACTIONS = ['EXPIRE', 'APPROVE', 'ESCALATE', 'STAND_DECISION', 'RELEASE_STAKE'] as const;
+export const CLOCK_ACTIONS = ['expire', 'approve', 'escalate', 'stand_decision', 'release_stake'] as const;
 export type ClockActionName = (typeof CLOCK_ACTIONS)[number];
 
 export const REMINDER_EVENT = 'job.reminded' as const;
@@ -58,7 +58,11 @@ interface DeadlineRow {
   readonly countedFrom: string;
   /** Who is reminded, and on which day. With an end, reminders keep their distance from it. */
   readonly reminders: readonly (readonly [to: Reminded, day: number])[];
-  readonly end?: { readonly day: number; readonly transition: ClockTransitionKey; readonly extendedBy?: Reminded };
+  readonly end?: {
+    readonly day: number;
+    readonly transition: ClockTransitionKey;
+    readonly extendedBy?: 'owner' | 'admin';
+  };
   /** The latest end, counted from the start of the dispute, and the day of an additional reminder. */
   readonly limit?: { readonly day: number; readonly reminderDay: number };
   /** True if the deadline applies only after the homeowner has requested changes. */
@@ -120,7 +124,7 @@ export const DEADLINES = {
 
 /** A stake buys a look at the bid. If the homeowner doesn't look, the contractor gets the tokens back. */
 export const STAKE_DEADLINE = {
-  action: 'RELEASE_STAKE',
+  action: 'release_stake',
   countedFrom: 'the bid',
   reminderHour: 24,
   hour: 72,
@@ -243,6 +247,51 @@ function scheduleOfStake({ deadlineFrom }: Timer, { stakeHours }: DeadlineSettin
   return { reminders: [[reminded, endMs - (hour - reminderHour) * HOUR_MS]], endMs };
 }
 
+/** Returns how long a state's deadline is without an extension. */
+export function lengthOf(status: JobState, { days }: DeadlineSettings): number {
+  return days[status as EndingState] * DAY_MS;
+}
+
+/** Returns who can extend a state's deadline. Undefined if nobody can. */
+export function extenderOf(status: JobState): 'owner' | 'admin' | undefined {
+  const rows: { readonly [State in JobState]?: DeadlineRow } = DEADLINES;
+  return rows[status]?.end?.extendedBy;
+}
+
+/** A deadline with the times that the settings give it, for people to read. */
+interface DeadlineInHours {
+  readonly status: JobState;
+  readonly countedFrom: string;
+  readonly reminders: readonly { readonly to: Reminded; readonly hours: number }[];
+  readonly action: ClockActionName | null;
+  readonly hours: number | null;
+  readonly to: JobState | null;
+  readonly extendedBy: Reminded | null;
+  readonly description: string;
+}
+
+export function deadlineTable({ days, stakeHours }: Pick<DeadlineSettings, 'days' | 'stakeHours'>): DeadlineInHours[] {
+  const rows = Object.entries<DeadlineRow>(DEADLINES).map(([state, { countedFrom, reminders, end }]) => {
+    const status = state as JobState;
+    const laterDays = end ? days[status as EndingState] - end.day : 0;
+    const transition = end && CLOCK_TRANSITIONS[end.transition];
+    return {
+      status,
+      countedFrom,
+      reminders: reminders.map(([to, day]) => ({ to, hours: (day + laterDays) * 24 })),
+      action: transition?.action ?? null,
+      hours: end ? days[status as EndingState] * 24 : null,
+      to: transition?.to ?? null,
+      extendedBy: end?.extendedBy ?? null,
+      description: transition?.description ?? 'Only reminders are sent.',
+    };
+  });
+  const { action, countedFrom, reminded, hour, reminderHour, description } = STAKE_DEADLINE;
+  const reminder = { to: reminded, hours: stakeHours - (hour - reminderHour) };
+  const ofStake = { status: 'open', countedFrom, action, hours: stakeHours, to: null, extendedBy: null } as const;
+  return [...rows, { ...ofStake, reminders: [reminder], description }];
+}
+
 /** If several reminders are due, only the last one is sent. */
 function stepIn(
   schedule: Schedule | undefined,
@@ -308,10 +357,23 @@ function upcoming(
   return { action, at: new Date(Math.max(schedule.endMs, warnedMs + WARNING_MS)), unless };
 }
 
-/** Returns the state that a job has after the clock acts at the end of its deadline. */
-export function stateAtEnd(job: Pick<JobTimer, 'status' | 'changeRequestCount'>): JobState | undefined {
+/** A job's timer, and the timers of the stakes that the viewer can see. */
+export interface JobTimers {
+  readonly job: JobTimer;
+  readonly stakes: readonly StakeTimer[];
+}
+
+/** When the clock moves a job, and to which state. */
+export interface DeadlineEnd {
+  readonly at: Date;
+  readonly to: JobState;
+}
+
+/** Null if the clock won't move the job. */
+export function endOf(job: JobTimer, settings: DeadlineSettings): DeadlineEnd | null {
   const end = rowOf(job)?.end;
-  return end && CLOCK_TRANSITIONS[end.transition].to;
+  const [action] = upcomingActions(job, [], settings);
+  return end && action ? { at: action.at, to: CLOCK_TRANSITIONS[end.transition].to } : null;
 }
 
 /** How long after a job enters its state the clock looks at it for the first time. Null if it never does. */

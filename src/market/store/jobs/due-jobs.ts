@@ -3,7 +3,6 @@ import { and, eq, sql, type SQL } from 'drizzle-orm';
 import { DEADLINES, type StakeTimer } from '../../rules/jobs/deadlines.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import type { BidId, JobId } from '../../rules/ids.js';
-import { INITIAL_BID_STATE } from '../../rules/states.js';
 import type { Db } from '../../../platform/db/database.js';
 import { builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { bids, holds } from '../tables/bids.js';
@@ -12,17 +11,11 @@ import { jobs } from '../tables/jobs.js';
 import { isOwnerSuspended } from '../visibility.js';
 import { factColumns } from './job-facts.js';
 import { jobColumns } from './jobs.js';
+import { isPendingStake, jobTimer, stakeTimer } from './timers.js';
 
 /** True if the awarded contractor of this row of `jobs` is suspended. */
 const isAwardeeSuspended = sql<boolean>`exists (select from contractors c join users u on u.id = c.user_id
   where c.id = "jobs"."awarded_contractor_id" and u.suspended_at is not null)`;
-
-/** True if the clock could act when it wrote the last reminder of a row of `jobs` or `holds`. */
-function isWarned(remindedAt: typeof jobs.remindedAt | typeof holds.remindedAt): SQL<boolean> {
-  return sql<boolean>`coalesce(${remindedAt} >= (select dc.acting_since from deadline_clock dc), false)`;
-}
-
-export const isJobWarned = isWarned(jobs.remindedAt);
 
 export const selectDueJobs = statement('selectDueJobs', { id: jobs.id }, ($: Placeholders<{ limit: number }>, fields) =>
   builder
@@ -69,7 +62,7 @@ export const selectJobsOfSuspensions = statement(
 export const lockJobForClock = statement(
   'lockJobForClock',
   {
-    job: { ...jobColumns, isWarned: isJobWarned.as('is_warned') },
+    job: { ...jobColumns, isWarned: jobTimer.isWarned },
     now: DEADLINE_NOW.mapWith(jobs.deadlineFrom).as('now'),
     canAct: sql<boolean>`(select dc.acting_since is not null from deadline_clock dc)`.as('can_act'),
     isOwnerSuspended: isOwnerSuspended.as('is_owner_suspended'),
@@ -82,19 +75,13 @@ export const lockJobForClock = statement(
 /** The active stakes of bids that the homeowner hasn't looked at. */
 export const selectStakes: (db: Db, values: { id: JobId }) => Promise<StakeTimer[]> = statement(
   'selectStakes',
-  {
-    bidId: holds.bidId,
-    contractorId: bids.contractorId,
-    deadlineFrom: holds.deadlineFrom,
-    remindedAt: holds.remindedAt,
-    isWarned: isWarned(holds.remindedAt).as('is_warned'),
-  },
+  stakeTimer,
   ($: Placeholders<{ id: JobId }>, fields) =>
     builder
       .select(fields)
       .from(holds)
       .innerJoin(bids, eq(bids.id, holds.bidId))
-      .where(and(eq(holds.jobId, $('id')), eq(holds.status, 'active'), eq(bids.status, INITIAL_BID_STATE))),
+      .where(and(eq(holds.jobId, $('id')), isPendingStake)),
 );
 
 export const setStakeReminded = statement('setStakeReminded', {}, ($: Placeholders<{ bidId: BidId }>) =>

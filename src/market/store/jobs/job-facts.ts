@@ -6,6 +6,8 @@ import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import { JOB_ACTIONS, JOB_TRANSITIONS } from '../../rules/lifecycle.js';
 import { REVIEW_DAYS_MAX } from '../../rules/market-limits.js';
 import type { Role } from '../../rules/viewer.js';
+import { DEADLINE_NOW } from '../tables/deadline-clock.js';
+import { jobs } from '../tables/jobs.js';
 import { bidsLimitingEdits, bidsToAwardOfJob, bidsToRestoreOfJob, liveBidsOfJob } from '../bids/bids.js';
 import { disputeEventsOfJob } from '../events/events.js';
 import { availableTo } from '../ledger/ledger.js';
@@ -44,6 +46,11 @@ const isCredited = sql`exists (select from events e where e.job_id = "jobs"."id"
   and (e.type in (${APPROVALS})
     or e.type = '${sql.raw(JOB_TRANSITIONS.complete.event)}' and e.data ->> 'creditContractor' = 'true'))`;
 
+const EXTENDABLE_STATES = JOB_ACTIONS.extendDeadline.from.map((state) => `'${state}'`).join(', ');
+const isDeadlineExtended = sql`case when "jobs"."status" in (${sql.raw(EXTENDABLE_STATES)}) then exists (
+  select from events e where e.job_id = "jobs"."id" and e.type = '${sql.raw(JOB_ACTIONS.extendDeadline.event)}'
+    and e.from_status = "jobs"."status") else false end`;
+
 const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
   ownBids: ({ role, $ }) => ownBidStates(role, $),
   isOwnerSuspended: () => isOwnerSuspended,
@@ -57,6 +64,8 @@ const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
   standingProposal: () => standingProposal,
   reviewWindow: () => reviewWindow,
   isCredited: () => isCredited,
+  isDeadlineExtended: () => isDeadlineExtended,
+  deadlineNow: () => DEADLINE_NOW.mapWith(jobs.deadlineFrom),
   liveBids: () => liveBidsOfJob,
   bidsToRestore: () => bidsToRestoreOfJob,
   disputeEvents: () => disputeEventsOfJob,

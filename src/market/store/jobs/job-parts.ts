@@ -4,10 +4,11 @@
  * both cases, only data that the viewer can see is read.
  */
 import { sql, type SQL } from 'drizzle-orm';
+import type { JobTimer, JobTimers, StakeTimer } from '../../rules/jobs/deadlines.js';
 import { disputeFrom, type Dispute } from '../../rules/jobs/disputes.js';
 import type { JobId } from '../../rules/ids.js';
 import type { JobFacts } from '../../rules/jobs/facts.js';
-import { partyOf, type JobParties, type Party } from '../../rules/parties.js';
+import { partyOf, STATES_OPEN_TO_BIDS, type JobParties, type Party } from '../../rules/parties.js';
 import { factsForAvailableActions } from '../../rules/policies.js';
 import type { BidState } from '../../rules/states.js';
 import { eventFor, readsDispute } from '../../rules/reading/timeline.js';
@@ -29,6 +30,7 @@ import {
 import { asJson, jsonReader } from '../../../platform/db/rows.js';
 import { asArray, builder, cachedByKey, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { jobs } from '../tables/jobs.js';
+import { isPendingStake, jobTimer, stakeTimer } from './timers.js';
 import { factColumns } from './job-facts.js';
 import { forEachRole, idsOf, visibleBids, type ViewerIds } from '../visibility.js';
 
@@ -44,6 +46,7 @@ export interface JobInclude {
   readonly timeline?: ListFields;
   readonly dispute?: true;
   readonly facts?: true;
+  readonly timers?: true;
 }
 
 interface ListFields {
@@ -69,6 +72,7 @@ export interface JobParts {
   readonly timeline?: Page<JobEvent>;
   readonly dispute?: Dispute | null;
   readonly facts?: Partial<JobFacts>;
+  readonly timers?: JobTimers | null;
 }
 
 type PartsValues = ViewerIds & { status: BidState | null };
@@ -159,7 +163,25 @@ const JOB_PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>
     sql: (_, { role, $ }) => asJson(columnsOfActionFacts(role, $)),
     reader: (_, role) => jsonReader(columnsOfActionFacts(role, sql.placeholder)),
   },
+  timers: {
+    sql(_, { role, $, jobId }) {
+      const own = sql`holds join bids on "bids"."id" = "holds"."bid_id" where "holds"."job_id" = ${jobId}
+        and ${isPendingStake} and ${visibleBids(role, $)}`;
+      return sql`json_build_array(${asJson(jobTimer)}, ${listAsJson(asJson(stakeTimer), own, sql`"holds"."id"`)})`;
+    },
+    reader: () => readTimers,
+  },
 };
+
+const readJobTimer = jsonReader<JobTimer>(jobTimer);
+const readStakeTimer = jsonReader<StakeTimer>(stakeTimer);
+
+/** Bidders and other contractors see the deadline of an open job only. */
+function readTimers([job, stakes]: [unknown[], unknown[][]], { party }: JobOfViewer): JobTimers | null {
+  const timer = readJobTimer(job);
+  const isReader = readsDispute(party) || STATES_OPEN_TO_BIDS.includes(timer.status);
+  return isReader ? { job: timer, stakes: stakes.map(readStakeTimer) } : null;
+}
 
 function columnsOfActionFacts(role: Role, $: Placeholders<ViewerIds>) {
   return factColumns(factsForAvailableActions(role), { role, $, isCall: false });

@@ -155,9 +155,13 @@ type UpdateJob = (
 const updates = cachedByKey<UpdateJob>();
 const NOW = sql`clock_timestamp()`;
 
-/** How a change sets the job's next look: this long from now, no later than that, or at once, from a new start. */
-type NextLook =
-  { readonly inSeconds: number | null } | { readonly withinSeconds: number | null } | 'restart' | undefined;
+/**
+ * How a change sets the job's deadline. `start` begins one, whose first look is this many seconds from now. `restart`
+ * begins it again, and `within` only brings the next look forward.
+ */
+type DeadlineChange =
+  | { readonly is: 'start' | 'within'; readonly seconds: number | null }
+  | { readonly is: 'restart'; readonly seconds?: undefined };
 
 const NO_DEADLINE = {
   deadlineFrom: null,
@@ -167,43 +171,48 @@ const NO_DEADLINE = {
   nextLookAt: null,
 };
 
-function timerColumns(nextLook: NextLook, seconds: Placeholder, changes: JobChanges) {
+function deadlineColumns(is: DeadlineChange['is'] | undefined, seconds: Placeholder) {
   const later = sql`${DEADLINE_NOW} + make_interval(secs => ${seconds}::int)`;
-  if (nextLook === 'restart') return { deadlineFrom: DEADLINE_NOW, nextLookAt: DEADLINE_NOW };
-  if (nextLook && 'withinSeconds' in nextLook) return { nextLookAt: sql`least(${jobs.nextLookAt}, ${later})` };
-  return {
-    ...(changes.status && NO_DEADLINE),
-    ...(nextLook && { deadlineFrom: DEADLINE_NOW, nextLookAt: later }),
-    ...(changes.status === 'disputed' && { disputedFrom: DEADLINE_NOW }),
-  };
-}
-
-function kindOf(nextLook: NextLook): string {
-  return typeof nextLook === 'object' ? Object.keys(nextLook).join('') : (nextLook ?? '');
+  switch (is) {
+    case 'start':
+      return { deadlineFrom: DEADLINE_NOW, nextLookAt: later };
+    case 'restart':
+      return { deadlineFrom: DEADLINE_NOW, nextLookAt: DEADLINE_NOW };
+    case 'within':
+      return { nextLookAt: sql`least(${jobs.nextLookAt}, ${later})` };
+    case undefined:
+      return {};
+  }
 }
 
 /** Sets only the columns that change. */
-export async function updateJob(tx: Db, job: JobRow, changes: JobChanges, nextLook?: NextLook): Promise<JobRow> {
+export async function updateJob(
+  tx: Db,
+  job: JobRow,
+  changes: JobChanges,
+  { is, seconds = null }: Partial<DeadlineChange> = {},
+): Promise<JobRow> {
   const names = Object.keys(changes).toSorted() as (keyof JobChanges)[];
-  const key = `${names.join(' ')} ${changes.status === 'disputed' ? 'disputed' : ''} ${kindOf(nextLook)}`;
+  const beginsDispute = changes.status === 'disputed';
   const update = updates(
-    key,
+    `${names.join(' ')} ${beginsDispute} ${is}`,
     () =>
       statement('updateJob', SET_BY_CHANGES, ($: Placeholders<JobRow & { seconds: number | null }>, fields) =>
         builder
           .update(jobs)
           .set({
-            ...timerColumns(nextLook, $('seconds'), changes),
+            ...(changes.status && NO_DEADLINE),
             ...columns($, names),
+            ...deadlineColumns(is, $('seconds')),
             ...(names.includes('version') && { updatedAt: NOW }),
             ...(names.includes('status') && { statusChangedAt: NOW }),
+            ...(beginsDispute && { disputedFrom: DEADLINE_NOW }),
           })
           .where(eq(jobs.id, $('id')))
           .returning(fields),
       ) as UpdateJob,
   );
-  const seconds = typeof nextLook === 'object' ? (Object.values(nextLook) as (number | null)[])[0] : null;
-  const [row] = await update(tx, { ...changes, id: job.id, seconds: seconds ?? null });
+  const [row] = await update(tx, { ...changes, id: job.id, seconds });
   if (!row) throw new Error('A locked job is missing.');
   return { ...job, ...changes, ...row };
 }

@@ -1,0 +1,53 @@
+/** Reads what the clock will do to a job, and moves the clock in tests and demos. */
+import { z } from 'zod';
+import { refuse } from '../../rules/errors.js';
+import { upcomingActions, type UpcomingAction } from '../../rules/jobs/deadlines.js';
+import { CLOCK } from '../../rules/market-limits.js';
+import { partsOf } from '../../store/jobs/job-parts.js';
+import { advanceDeadlineClock } from '../../store/jobs/due-jobs.js';
+import { idInPath } from '../../rules/id-fields.js';
+import { operation } from '../operation.js';
+import { createClock } from './clock.js';
+import { findJob } from './visible-job.js';
+
+export const readUpcoming = operation({
+  name: 'jobUpcoming',
+  description:
+    'Lists what the service will do with a job if nobody acts, soonest first. Empty unless the server acts on ' +
+    'deadlines (`DEADLINES=act`). Bidders see it only while the job is open, and only their own stake.',
+  allows: 'signed in',
+  budget: 'read',
+  input: z.strictObject({ id: idInPath('job').describe('The job.') }),
+  async run({ db, viewer, services: { deadlines } }, { id }): Promise<{ data: UpcomingAction[] }> {
+    const { timers } = partsOf((await findJob(db, viewer, id, { timers: true })).job);
+    return { data: timers ? upcomingActions(timers.job, timers.stakes, deadlines) : [] };
+  },
+});
+
+export const advanceClock = operation({
+  name: 'advanceClock',
+  description:
+    'Moves the clock that deadlines are counted in. Returns when everything that became due has been done. Tokens, ' +
+    'sessions, and keys don’t use this clock. Only a server with `CLOCK=adjustable` allows it, and never in production.',
+  allows: ['admin'],
+  budget: 'write',
+  refusals: ['NOT_CONFIGURED'],
+  ignoresKeyAndDryRun: true,
+  input: z.strictObject({
+    seconds: z
+      .int()
+      .min(0, 'must not be negative: the clock never goes back')
+      .max(CLOCK.advanceDaysMax * 86_400)
+      .describe('The number of seconds.'),
+  }),
+  async run({ db, services }, { seconds }): Promise<{ now: Date }> {
+    if (!services.canAdvanceClock)
+      throw refuse('NOT_CONFIGURED', { message: 'This server’s clock can’t be moved. Set CLOCK to adjustable.' });
+    const { run } = createClock({ ...services, db });
+    await run();
+    const [clock] = await advanceDeadlineClock(db, { seconds });
+    if (!clock) throw new Error('The clock of deadlines has no row.');
+    while (await run());
+    return clock;
+  },
+});
