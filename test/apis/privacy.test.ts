@@ -462,10 +462,11 @@ describe('indirect ways to private values', () => {
       'JOB_CREATED',
       'JOB_PUBLISHED',
       'BID_SUBMITTED',
+      'BID_REVISED',
       'BID_WITHDRAWN',
       'JOB_CANCELLED',
     ]);
-    expect(read.data.job.timeline.totalCount).toBe(5);
+    expect(read.data.job.timeline.totalCount).toBe(6);
     expect(JSON.stringify(read.data)).not.toContain('private');
   });
 

@@ -29,7 +29,7 @@ export function drawPicture(): string {
 function arrange(): Graph {
   const graph = new Graph();
   // With these distances, the whole picture fits in a window of 400 by 800 pixels.
-  graph.setGraph({ nodesep: 4, edgesep: 4, ranksep: 8, marginx: 8, marginy: 4 });
+  graph.setGraph({ nodesep: 4, edgesep: 4, ranksep: 7, marginx: 8, marginy: 4 });
   for (const node of [...Object.values(MARKS), ...JOB_STATES])
     graph.setNode(node, { width: widthOf(wordsOf(node)) + 16, height: 24 });
   for (const [at, { id, by, leaves, leadsTo }] of ARROWS.entries()) {
