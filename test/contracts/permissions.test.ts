@@ -61,6 +61,7 @@ const PEOPLE_OF: Record<AllowedActor, readonly string[]> = {
   bidder: ['bidder'],
   contractor: ['stranger contractor'],
   admin: ['admin'],
+  extender: ['owner', 'admin'],
 };
 
 const MAY: Law = {
@@ -75,6 +76,7 @@ const MAY: Law = {
   'AUDIT THE TOKENS': { admin: EVERY },
   'READ THE DISPUTE': { owner: DISPUTED, awardee: DISPUTED, admin: DISPUTED },
   ...Object.fromEntries(JOB_ACTION_KEYS.map((key) => [actionName(key), allowedTo(key)])),
+  [actionName('extendDeadline')]: { owner: ['open', 'in_review'], admin: ['decision_reached'] },
   // The owner can accept, because the standing proposal is the awardee's.
   [actionName('acceptResolution')]: { owner: ['disputed'] },
   'VIEW THE AWARDEE’S BID': { owner: BIDDING },

@@ -58,6 +58,7 @@ const CODES: Readonly<Record<JobActionKey, readonly string[]>> = {
     'INSUFFICIENT_TOKENS',
   ],
   delete: OF_A_TRANSITION,
+  extendDeadline: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
   review: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
   acceptResolution: [...OF_A_TRANSITION, 'VALIDATION_FAILED'],
   award: [...OF_A_TRANSITION, 'VALIDATION_FAILED', 'UNKNOWN_BID'],

@@ -108,6 +108,14 @@ export const OPERATIONS_ON_JOBS = {
   cancel: row('cancelJob', 'cancel', 'owner', ['open', 'awarded', 'in_progress'], 'cancelled', 'job.cancelled'),
   update: row('updateJob', '', 'owner', ['draft', 'open', 'awarded', 'in_progress'], 'stays', 'job.updated'),
   review: row('reviewJob', 'review', 'owner', ['completed'], 'stays', 'job.reviewed'),
+  extendDeadline: row(
+    'extendDeadline',
+    'extend-deadline',
+    'extender',
+    ['open', 'in_review', 'decision_reached'],
+    'stays',
+    'job.deadline_extended',
+  ),
   delete: row('deleteJob', '', 'owner', ['draft'], 'gone', 'job.deleted'),
   submitBid: row('submitBid', 'bids', 'contractor', ['open'], 'stays', 'bid.submitted'),
 } satisfies Record<JobActionKey, SpecifiedRow>;

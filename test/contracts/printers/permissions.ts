@@ -389,6 +389,8 @@ function bodyFor(key: JobActionKey, { job }: Scene): object | undefined {
       return { amount: PRICE };
     case 'review':
       return { rating: 5 };
+    case 'extendDeadline':
+      return { until: LATER };
     default:
       return bodyOf(key satisfies JobTransitionKey, (name) => `The ${name}.`, job.bids.awardee ?? NO_BID, job.proposal);
   }
