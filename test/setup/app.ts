@@ -102,6 +102,9 @@ function withQuotas(table: QuotaTable, changes: QuotaChanges): QuotaTable {
 export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
 export const MAILBOX_SECRET = 'the_mailbox_of_the_tests';
 
+/** Here, one process sends the requests and reads them. On a busy machine, it may need more than ten seconds for one. */
+const PATIENT = { ...TIMEOUTS, headMs: 100_000, requestMs: 300_000 };
+
 export async function openTestApp(
   env: Record<string, string> = {},
   {
@@ -146,7 +149,7 @@ export async function openTestApp(
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
   const queue = openQueue({ ...services, connection, kinds: taskKinds(services) });
   const webhooks = await openWebhooks({ ...services, queue });
-  const server = await startServer(services, config);
+  const server = await startServer(services, config, PATIENT);
   services.mail.addresses.origin = config.PUBLIC_URL ?? server.url;
   const servers = [server];
 

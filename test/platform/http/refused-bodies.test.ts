@@ -1,5 +1,5 @@
 /** A rejected body's sender gets the response, however much of the body they still send. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DISCARDED_BODY } from '../../../src/platform/caller-limits.js';
 import { head, openConnection, refusalIn } from '../../attacks/raw-connection.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
@@ -49,6 +49,7 @@ needs('haproxy').describe('through HAProxy', () => {
   beforeAll(async () => {
     proxy = await startProxy([new URL(app.url).host]);
   });
+  beforeEach(({ onTestFailed }) => onTestFailed(() => console.log(proxy.output())));
   afterAll(() => proxy.stop());
   answers(() => proxy.url);
 });
