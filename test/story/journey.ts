@@ -157,6 +157,7 @@ export const STEPS_OF: Record<AllowedActor, (keyof People)[]> = {
   admin: ['admin'],
   bidder: ['bidder'],
   contractor: ['stranger'],
+  extender: ['owner', 'admin'],
 };
 
 const ROWS = Object.entries<JobTransition>(JOB_TRANSITIONS) as [JobTransitionKey, JobTransition][];

@@ -120,6 +120,13 @@ export const OPERATIONS_ON_JOBS = {
   submitBid: row('submitBid', 'bids', 'contractor', ['open'], 'stays', 'bid.submitted'),
 } satisfies Record<JobActionKey, SpecifiedRow>;
 
+/** Who can extend the deadline of a job, by state. */
+export const EXTENDED_BY: { readonly [State in JobState]?: 'owner' | 'admin' } = {
+  open: 'owner',
+  in_review: 'owner',
+  decision_reached: 'admin',
+};
+
 export const JOB_ACTION_KEYS = Object.keys(OPERATIONS_ON_JOBS) as JobActionKey[];
 
 export interface SpecifiedRow {

@@ -3,6 +3,7 @@ import { ADMIN_ACTION } from '../../market/rules/entities/admin-action.js';
 import { API_KEY, NEW_API_KEY } from '../../market/rules/entities/api-key.js';
 import { ACTIVE_SESSION } from '../../market/rules/entities/session.js';
 import { BID, BID_REVISION, HOLD } from '../../market/rules/entities/bid.js';
+import { TEST_CLOCK } from '../../market/rules/entities/deadline.js';
 import { DISPUTE } from '../../market/rules/entities/dispute.js';
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import { CATALOG } from '../../market/rules/entities/reference.js';
@@ -92,6 +93,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   BID_ACTIONS,
   JOB_COUNTS,
   UPCOMING_ACTIONS,
+  TEST_CLOCK,
   CATALOG,
   LIFECYCLE_ON_WIRE,
   PUBLICATION,

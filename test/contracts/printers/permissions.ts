@@ -178,6 +178,8 @@ function tokenOf(people: Cast, caller: Caller): string | undefined {
 
 const NO_BID = newId('bid');
 const PRICE = 850;
+/** Later than each deadline, by less than its own length. */
+const LATER = new Date(Date.now() + 20 * 86_400_000).toISOString();
 const BID_OF = {
   awardee: 'the bid that the job was or will be awarded to',
   bidder: 'the bid of the other bidder',

@@ -11,7 +11,7 @@ import { jobs } from '../tables/jobs.js';
 import { isOwnerSuspended } from '../visibility.js';
 import { factColumns } from './job-facts.js';
 import { jobColumns } from './jobs.js';
-import { isPendingStake, jobTimer, stakeTimer } from './timers.js';
+import { deadlineNow, isPendingStake, jobTimer, stakeTimer } from './timers.js';
 
 /** True if the awarded contractor of this row of `jobs` is suspended. */
 const isAwardeeSuspended = sql<boolean>`exists (select from contractors c join users u on u.id = c.user_id
@@ -63,7 +63,7 @@ export const lockJobForClock = statement(
   'lockJobForClock',
   {
     job: { ...jobColumns, isWarned: jobTimer.isWarned },
-    now: DEADLINE_NOW.mapWith(jobs.deadlineFrom).as('now'),
+    now: deadlineNow,
     canAct: sql<boolean>`(select dc.acting_since is not null from deadline_clock dc)`.as('can_act'),
     isOwnerSuspended: isOwnerSuspended.as('is_owner_suspended'),
     isAwardeeSuspended: isAwardeeSuspended.as('is_awardee_suspended'),
@@ -166,7 +166,7 @@ export async function applySettings(
 /** Moves the clock of deadlines forward. */
 export const advanceDeadlineClock = statement(
   'advanceDeadlineClock',
-  { now: DEADLINE_NOW.mapWith(jobs.deadlineFrom).as('now') },
+  { now: deadlineNow },
   ($: Placeholders<{ seconds: number }>, fields) =>
     builder
       .update(deadlineClock)

@@ -6,12 +6,11 @@ import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import { JOB_ACTIONS, JOB_TRANSITIONS } from '../../rules/lifecycle.js';
 import { REVIEW_DAYS_MAX } from '../../rules/market-limits.js';
 import type { Role } from '../../rules/viewer.js';
-import { DEADLINE_NOW } from '../tables/deadline-clock.js';
-import { jobs } from '../tables/jobs.js';
 import { bidsLimitingEdits, bidsToAwardOfJob, bidsToRestoreOfJob, liveBidsOfJob } from '../bids/bids.js';
 import { disputeEventsOfJob } from '../events/events.js';
 import { availableTo } from '../ledger/ledger.js';
 import type { Placeholders } from '../../../platform/db/statement.js';
+import { deadlineNow } from './timers.js';
 import { isOwnerSuspended, ownBidStates, type ViewerIds } from '../visibility.js';
 
 /** In a call, the caller's balance is locked, so no other call can spend the tokens. */
@@ -51,7 +50,7 @@ const isDeadlineExtended = sql`case when "jobs"."status" in (${sql.raw(EXTENDABL
   select from events e where e.job_id = "jobs"."id" and e.type = '${sql.raw(JOB_ACTIONS.extendDeadline.event)}'
     and e.from_status = "jobs"."status") else false end`;
 
-const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
+const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL | SQL.Aliased>> = {
   ownBids: ({ role, $ }) => ownBidStates(role, $),
   isOwnerSuspended: () => isOwnerSuspended,
   isEmailDisputed: ({ $ }) =>
@@ -65,7 +64,7 @@ const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
   reviewWindow: () => reviewWindow,
   isCredited: () => isCredited,
   isDeadlineExtended: () => isDeadlineExtended,
-  deadlineNow: () => DEADLINE_NOW.mapWith(jobs.deadlineFrom),
+  deadlineNow: () => deadlineNow,
   liveBids: () => liveBidsOfJob,
   bidsToRestore: () => bidsToRestoreOfJob,
   disputeEvents: () => disputeEventsOfJob,

@@ -3,12 +3,16 @@ import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { JobTimer, StakeTimer } from '../../rules/jobs/deadlines.js';
 import { INITIAL_BID_STATE } from '../../rules/states.js';
 import { bids, holds } from '../tables/bids.js';
+import { asDate, ConvertedColumn } from '../../../platform/db/rows.js';
+import { DEADLINE_NOW } from '../tables/deadline-clock.js';
 import { jobs } from '../tables/jobs.js';
 
 /** True if the clock could act when it wrote the last reminder of a row of `jobs` or `holds`. */
 function isWarned(remindedAt: typeof jobs.remindedAt | typeof holds.remindedAt): SQL<boolean> {
   return sql<boolean>`coalesce(${remindedAt} >= (select dc.acting_since from deadline_clock dc), false)`;
 }
+
+export const deadlineNow = new ConvertedColumn(DEADLINE_NOW, 'deadline_now', asDate);
 
 export const jobTimer = {
   status: jobs.status,

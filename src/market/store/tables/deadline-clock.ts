@@ -21,5 +21,5 @@ export const deadlineClock = pgTable(
 );
 
 /** The time that deadlines are counted in. */
-export const DEADLINE_NOW = sql<Date>`(clock_timestamp()
+export const DEADLINE_NOW = sql`(clock_timestamp()
   + (select make_interval(secs => dc.ahead_seconds) from deadline_clock dc))::timestamptz(3)`;

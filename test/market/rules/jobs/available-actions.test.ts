@@ -11,7 +11,13 @@ import { JOB_STATES } from '../../../../src/market/rules/states.js';
 import type { JobActionName } from '../../../../src/market/rules/lifecycle.js';
 import type { JobState } from '../../../../src/market/rules/states.js';
 import type { Viewer } from '../../../../src/market/rules/viewer.js';
-import { isAwarded, JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing } from '../../../story/specified.js';
+import {
+  EXTENDED_BY,
+  isAwarded,
+  JOB_ACTION_KEYS,
+  OPERATIONS_ON_JOBS,
+  statesAllowing,
+} from '../../../story/specified.js';
 import { newId } from '../../../../src/market/store/new-id.js';
 import { ada, carla, cyrus, hannah, hugo, kitchen } from '../people.js';
 
@@ -32,6 +38,7 @@ function facts(status: JobState, overrides: Partial<ActionFacts> = {}): ActionFa
     // Made by someone other than the viewer.
     standingProposal: { eventId: newId('event'), by: ada.userId },
     reviewWindow: 'open',
+    isDeadlineExtended: false,
     ...overrides,
   };
 }
@@ -54,8 +61,9 @@ function specified(status: JobState, party: 'owner' | 'awardee' | 'onlooker' | '
     onlooker: ['contractor'],
     admin: ['admin'],
   };
+  const actors = [...words[party], ...(EXTENDED_BY[status] === party ? ['extender'] : [])];
   return JOB_ACTION_KEYS.filter(
-    (key) => words[party].includes(OPERATIONS_ON_JOBS[key].actor) && statesAllowing(key).includes(status),
+    (key) => actors.includes(OPERATIONS_ON_JOBS[key].actor) && statesAllowing(key).includes(status),
   ).map((key) => JOB_ACTIONS[key].action);
 }
 
@@ -277,8 +285,9 @@ describe('once Hannah has requested changes', () => {
   test.each(JOB_STATES)('she may do what the specification says: %s', (status) => {
     const rows = JOB_ACTION_KEYS.filter(
       (key) =>
-        ['owner', 'parties'].includes(OPERATIONS_ON_JOBS[key].actor) &&
-        statesAllowing(key, 'after changes').includes(status),
+        ['owner', 'parties', ...(EXTENDED_BY[status] === 'owner' ? ['extender'] : [])].includes(
+          OPERATIONS_ON_JOBS[key].actor,
+        ) && statesAllowing(key, 'after changes').includes(status),
     );
     expect(allowed(hannah, after(status))).toEqual(rows.map((key) => JOB_ACTIONS[key].action));
   });

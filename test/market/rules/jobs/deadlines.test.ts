@@ -4,7 +4,7 @@ import {
   clockStep,
   hasDeadline,
   scheduleOf,
-  upcomingOf,
+  upcomingActions,
   type DeadlineSettings,
   type JobTimer,
 } from '../../../../src/market/rules/jobs/deadlines.js';
@@ -13,8 +13,8 @@ const DAY_MS = 86_400_000;
 const START = Date.parse('2026-03-01T12:00:00.000Z');
 const day = (days: number) => new Date(START + days * DAY_MS);
 const DAYS = { open: 30, in_review: 14, disputed: 14, decision_reached: 14 };
-const ACT: DeadlineSettings = { mode: 'act', days: DAYS };
-const REMIND: DeadlineSettings = { mode: 'remind', days: DAYS };
+const ACT: DeadlineSettings = { mode: 'act', days: DAYS, stakeHours: 72 };
+const REMIND: DeadlineSettings = { ...ACT, mode: 'remind' };
 
 function timer(more: Partial<JobTimer>): JobTimer {
   return {
@@ -164,9 +164,9 @@ describe('a look at a job in review', () => {
   });
 
   it('acts at the end if the last reminder was written 48 hours before', () => {
-    expect(clockStep(reminded(12), ACT, day(14))).toEqual({ is: 'act', transition: 'approve' });
+    expect(clockStep(reminded(12), ACT, day(14))).toEqual({ is: 'act' });
     expect(clockStep(reminded(13), ACT, day(14))).toEqual({ is: 'wait', until: day(15) });
-    expect(clockStep(reminded(13), ACT, day(15))).toEqual({ is: 'act', transition: 'approve' });
+    expect(clockStep(reminded(13), ACT, day(15))).toEqual({ is: 'act' });
   });
 
   it.each([
@@ -199,10 +199,10 @@ describe('a look at a job in review', () => {
 });
 
 describe('what is upcoming for a job in review', () => {
-  const at = (job: Partial<JobTimer>, settings = ACT) => upcomingOf(timer(job), settings)?.at;
+  const at = (job: Partial<JobTimer>, settings = ACT) => upcomingActions(timer(job), [], settings)[0]?.at;
 
   it('is the approval at the end, also before anybody was reminded', () => {
-    expect(upcomingOf(timer({ nextLookAt: day(5) }), ACT)).toMatchObject({ action: 'APPROVE', at: day(14) });
+    expect(upcomingActions(timer({ nextLookAt: day(5) }), [], ACT)).toMatchObject([{ action: 'approve', at: day(14) }]);
     expect(at({ remindedAt: day(12), isWarned: true, nextLookAt: day(14) })).toEqual(day(14));
   });
 
@@ -229,5 +229,5 @@ it('a dispute is escalated at 28 days if the last reminder was 48 hours before, 
     isWarned: true,
   });
   expect(clockStep(dispute, ACT, day(27))).toEqual({ is: 'wait', until: day(28) });
-  expect(clockStep(dispute, ACT, day(28))).toEqual({ is: 'act', transition: 'escalate' });
+  expect(clockStep(dispute, ACT, day(28))).toEqual({ is: 'act' });
 });

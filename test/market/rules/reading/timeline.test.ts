@@ -66,8 +66,16 @@ const changesRequested = {
   data: { reason: 'One tile is loose', items: ['The tile at the window'] },
 };
 
+const VISIBILITIES: readonly EventVisibility[] = [
+  'all',
+  'own job',
+  'job and own bid',
+  'own bid and changes',
+  'status changes',
+];
+
 const REACHES: [party: Party, reach: EventVisibility][] = [
-  ['owner', 'all'],
+  ['owner', 'own job'],
   ['admin', 'all'],
   ['awardee', 'job and own bid'],
   ['bidder', 'own bid and changes'],
@@ -83,8 +91,8 @@ const reading = (
   event: { fromStatus: JobState | null; toStatus: JobState | null; type?: EventType },
   bidderId: ContractorId | null,
 ): EventVisibility[] =>
-  (['all', 'job and own bid', 'own bid and changes', 'status changes'] as const).filter((reach) =>
-    seesEvent(reach, carla, { type: 'job.dispute_proposed' as EventType, ...event, bidderId }),
+  VISIBILITIES.filter((reach) =>
+    seesEvent(reach, carla, { type: 'job.resolution_proposed', data: {}, ...event, bidderId }),
   );
 
 test("a bid's events are for its bidder, and a state change is for everyone", () => {
@@ -92,16 +100,23 @@ test("a bid's events are for its bidder, and a state change is for everyone", ()
     { fromStatus: null, toStatus: null },
     { fromStatus: null, toStatus: 'draft' },
   ] as const;
-  expect(reading(changed, null)).toEqual(['all', 'job and own bid', 'own bid and changes', 'status changes']);
+  expect(reading(changed, null)).toEqual([
+    'all',
+    'own job',
+    'job and own bid',
+    'own bid and changes',
+    'status changes',
+  ]);
   expect(reading({ ...unchanged, type: 'job.updated' }, null)).toEqual([
     'all',
+    'own job',
     'job and own bid',
     'own bid and changes',
   ]);
-  expect(reading({ fromStatus: 'open', toStatus: 'open' }, null)).toEqual(['all', 'job and own bid']);
-  expect(reading(unchanged, null)).toEqual(['all', 'job and own bid']);
-  expect(reading(unchanged, carla.contractorId)).toEqual(['all', 'job and own bid', 'own bid and changes']);
-  expect(reading(changed, cyrus.contractorId)).toEqual(['all']);
+  expect(reading({ fromStatus: 'open', toStatus: 'open' }, null)).toEqual(['all', 'own job', 'job and own bid']);
+  expect(reading(unchanged, null)).toEqual(['all', 'own job', 'job and own bid']);
+  expect(reading(unchanged, carla.contractorId)).toEqual(['all', 'own job', 'job and own bid', 'own bid and changes']);
+  expect(reading(changed, cyrus.contractorId)).toEqual(['all', 'own job']);
 });
 
 const NO_DETAILS = { bidId: null, rating: null, review: null, fields: null, tokensCharged: null, tokensRefunded: null };
@@ -110,6 +125,7 @@ const DETAILS = Object.keys(NO_DETAILS);
 /** The data left in each event, by the reader's relation to the job. */
 const LEFT: Record<EventVisibility, Record<string, unknown>[]> = {
   all: [published.data, cancelled.data, disputed.data, approved.data, edited.data, viewed.data],
+  'own job': [published.data, cancelled.data, disputed.data, approved.data, edited.data, viewed.data],
   'job and own bid': [
     { urgency: 'priority' },
     { reason: 'Moved away' },
@@ -226,4 +242,26 @@ describe("the kitchen's timeline", () => {
   ])('shows %s %2$j', (_name, reader, types) => {
     expect(reads(reader)).toEqual(types);
   });
+});
+
+test.each([
+  ['owner', ['all', 'own job']],
+  ['awardee', ['all', 'job and own bid', 'own bid and changes']],
+  ['parties', ['all', 'own job', 'job and own bid']],
+  ['admin', ['all']],
+])('a reminder to the %s is for them and for admins', (to, readers) => {
+  const event = { type: 'job.reminded', fromStatus: 'disputed', toStatus: 'disputed', data: { to } } as const;
+  const bidderId = to === 'awardee' ? carla.contractorId : null;
+  const reads = (reach: EventVisibility) => seesEvent(reach, carla, { ...event, bidderId });
+  expect(VISIBILITIES.filter(reads)).toEqual(readers);
+});
+
+test('the next awardee can’t read a reminder to the one before', () => {
+  const reminder = {
+    type: 'job.reminded',
+    fromStatus: 'awarded',
+    toStatus: 'awarded',
+    data: { to: 'awardee' },
+  } as const;
+  expect(seesEvent('job and own bid', cyrus, { ...reminder, bidderId: carla.contractorId })).toBe(false);
 });

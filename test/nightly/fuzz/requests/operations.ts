@@ -80,6 +80,7 @@ const WHO: Readonly<Record<AllowedActor, readonly Who[]>> = {
   bidder: ['bidder'],
   contractor: ['stranger'],
   admin: ['admin'],
+  extender: ['owner', 'admin'],
 };
 
 const onJob =
