@@ -226,7 +226,8 @@ export function scheduleOf(job: JobTimer, { days }: Pick<DeadlineSettings, 'days
     return { reminders: regular.filter(([, atMs]) => atMs > fromMs), endMs: regularEndMs };
   const endMs = Math.min(regularEndMs, limitFromMs + row.limit.day * DAY_MS);
   const last = ['parties', limitFromMs + row.limit.reminderDay * DAY_MS] as const;
-  const reminders = [...regular, last].filter(([, atMs]) => atMs > fromMs && atMs < endMs);
+  // A reminder after the last one would delay the end, because the clock acts only 48 hours after a reminder.
+  const reminders = [...regular, last].filter(([, atMs]) => atMs > fromMs && atMs < endMs && atMs <= last[1]);
   return { reminders: reminders.toSorted(([, one], [, other]) => one - other), endMs };
 }
 
