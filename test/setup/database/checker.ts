@@ -233,7 +233,7 @@ const PROMISES: Readonly<Record<string, string>> = {
     select e.job_id as who, concat(e.sequence, ' to ', e.data->>'to', ', of ', e.bidder_id) as how from events e
     where e.type = 'job.reminded' and (coalesce(e.data->>'to', '') not in ('owner', 'awardee', 'parties', 'admin')
       or (e.data->>'to' = 'awardee') <> (e.bidder_id is not null)
-      or e.data->>'bidId' is not null and (e.data->>'to' <> 'owner' or e.from_status <> 'open'))`,
+      or e.data->>'bidId' is not null and (e.data->>'to' not in ('owner', 'admin') or e.from_status <> 'open'))`,
 
   'a deadline is extended at most once per job and state': `
     select job_id as who, concat(from_status, ' ', count(*), ' times') as how from events
