@@ -21,7 +21,7 @@ export const selectDueJobs = statement('selectDueJobs', { id: jobs.id }, ($: Pla
   builder
     .select(fields)
     .from(jobs)
-    .where(sql`${jobs.nextLookAt} <= ${DEADLINE_NOW}`)
+    .where(sql`${jobs.nextLookAt} <= (select ${DEADLINE_NOW})`)
     .orderBy(jobs.nextLookAt)
     .limit($('limit') as never),
 );
