@@ -36,7 +36,7 @@ export const selectDueJobs = statement(
       .select(fields)
       .from(jobs)
       .where(
-        sql`${jobs.nextLookAt} <= ${DEADLINE_NOW} and (select dc.settings = ${$('settings')}
+        sql`${jobs.nextLookAt} <= (select ${DEADLINE_NOW}) and (select dc.settings = ${$('settings')}
           or (${$('canAct')}::boolean and dc.acting_since is null) from deadline_clock dc)`,
       )
       .orderBy(jobs.nextLookAt)
