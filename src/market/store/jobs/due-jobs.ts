@@ -4,6 +4,7 @@ import { DEADLINES, type StakeTimer } from '../../rules/jobs/deadlines.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import type { BidId, JobId } from '../../rules/ids.js';
 import type { Db } from '../../../platform/db/database.js';
+import { asDate, ConvertedColumn } from '../../../platform/db/rows.js';
 import { builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { bids, holds } from '../tables/bids.js';
 import { DEADLINE_NOW, deadlineClock } from '../tables/deadline-clock.js';
@@ -163,10 +164,16 @@ export async function applySettings(
   await setSettings(db, { settings, canAct });
 }
 
-/** Moves the clock of deadlines forward. */
+/** Moves the clock of deadlines forward. The time is computed from the changed row, which `DEADLINE_NOW` can't see yet. */
 export const advanceDeadlineClock = statement(
   'advanceDeadlineClock',
-  { now: deadlineNow },
+  {
+    now: new ConvertedColumn(
+      sql`(clock_timestamp() + make_interval(secs => ${deadlineClock.aheadSeconds}))::timestamptz(3)`,
+      'deadline_now',
+      asDate,
+    ),
+  },
   ($: Placeholders<{ seconds: number }>, fields) =>
     builder
       .update(deadlineClock)
