@@ -7,7 +7,8 @@ const WINDOW = { width: 400, height: 800 };
 const FONT_PIXELS = 12;
 
 test('the picture fits in a small window, with letters that are at least 9 pixels high', () => {
-  const [, width = NaN, height = NaN] = /viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(drawPicture())?.map(Number) ?? [];
+  const [, width = Number.NaN, height = Number.NaN] =
+    /viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(drawPicture())?.map(Number) ?? [];
   const scale = Math.min(1, WINDOW.width / width);
   expect(FONT_PIXELS * scale).toBeGreaterThanOrEqual(9);
   // The page has a header above the picture.
@@ -31,18 +32,18 @@ test('each step has a line from every state that it leaves, and the line ends at
     const lines = [...step.matchAll(/data-from="(\w+)" d="([^"]+)"/g)];
     expect([action, new Set(lines.map(([, state]) => state))]).toEqual([action, new Set(from)]);
     const [, , path = ''] = lines[0] ?? [];
-    const [y = NaN] =
+    const [y = Number.NaN] =
       path
         .match(/[\d.]+/g)
         ?.map(Number)
         .slice(-1) ?? [];
-    const [x = NaN] =
+    const [x = Number.NaN] =
       path
         .match(/[\d.]+/g)
         ?.map(Number)
         .slice(-2) ?? [];
     const end = centers.get(to);
-    expect([action, Math.abs(x - (end?.x ?? NaN)) <= (end?.width ?? 0) / 2 + 1]).toEqual([action, true]);
-    expect([action, Math.abs(y - (end?.y ?? NaN)) <= (end?.height ?? 0) / 2 + 1]).toEqual([action, true]);
+    expect([action, Math.abs(x - (end?.x ?? Number.NaN)) <= (end?.width ?? 0) / 2 + 1]).toEqual([action, true]);
+    expect([action, Math.abs(y - (end?.y ?? Number.NaN)) <= (end?.height ?? 0) / 2 + 1]).toEqual([action, true]);
   }
 });

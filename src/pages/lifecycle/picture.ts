@@ -55,7 +55,7 @@ const PHASES: readonly string[] = Object.keys(JOB_PHASES);
 /** The place of a state's phase among the phases. Other boxes aren't in any phase. */
 function phaseOf(box: string): number {
   const state = JOB_STATES.find((one) => one === box);
-  return state ? PHASES.indexOf(JOB_STATE_ROWS[state].phase) : NaN;
+  return state ? PHASES.indexOf(JOB_STATE_ROWS[state].phase) : Number.NaN;
 }
 
 /** The points of a line from one box to another. A step that leads back to an earlier phase is arranged backward. */

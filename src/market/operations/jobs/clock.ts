@@ -14,6 +14,7 @@ import {
   transitionAtEnd,
   type ClockStep,
   type ClockTransitionKey,
+  type JobTimer,
   type DeadlineSettings,
   type Reminded,
   type StakeTimer,
@@ -46,12 +47,12 @@ export interface ClockServices {
   readonly live: { wake(): void };
 }
 
-type WarnedJob = JobRow & { readonly isWarned: boolean };
+type TimedJob = JobRow & JobTimer;
 
 /** A job under its lock, and what the clock knows about it. */
 interface Look {
   readonly tx: Transaction;
-  readonly job: WarnedJob;
+  readonly job: TimedJob;
   readonly stakes: readonly StakeTimer[];
   readonly settings: DeadlineSettings;
   readonly now: Date;
@@ -124,7 +125,7 @@ async function lookAt(tx: Transaction, id: JobId, deadlines: DeadlineSettings): 
 }
 
 interface Suspensions {
-  readonly job: WarnedJob;
+  readonly job: TimedJob;
   readonly isOwnerSuspended: boolean;
   readonly isAwardeeSuspended: boolean;
 }

@@ -63,7 +63,7 @@ export const selectJobsOfSuspensions = statement(
 export const lockJobForClock = statement(
   'lockJobForClock',
   {
-    job: { ...jobColumns, isWarned: jobTimer.isWarned },
+    job: { ...jobColumns, ...jobTimer },
     now: deadlineNow,
     canAct: sql<boolean>`(select dc.acting_since is not null from deadline_clock dc)`.as('can_act'),
     isOwnerSuspended: isOwnerSuspended.as('is_owner_suspended'),
@@ -71,6 +71,12 @@ export const lockJobForClock = statement(
   },
   ($: Placeholders<{ id: JobId }>, fields) =>
     selectFrom(jobs, fields, eq(jobs.id, $('id'))).for('update', { of: jobs }),
+);
+
+export const selectTimer = statement(
+  'selectTimer',
+  { ...jobTimer, now: deadlineNow },
+  ($: Placeholders<{ id: JobId }>, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
 );
 
 /** The active stakes of bids that the homeowner hasn't looked at. */
