@@ -383,14 +383,19 @@ export function firstLookSeconds(
 ): number | null {
   const start = new Date(0);
   const timer = { ...NEW_TIMER, status, changeRequestCount, deadlineFrom: start, disputedFrom: start };
-  return secondsUntilLook(clockStep(timer, settings, start));
+  return secondsUntilLook(clockStep(timer, whileChanging(settings), start));
 }
 
 /** How long after a bid with a stake the clock looks at its job. Null if it never does. */
 export function firstLookAtStakeSeconds(settings: DeadlineSettings): number | null {
   const start = new Date(0);
   const stake = { remindedAt: null, isWarned: false, deadlineFrom: start };
-  return secondsUntilLook(stepIn(scheduleOfStake(stake, settings), stake, settings, start));
+  return secondsUntilLook(stepIn(scheduleOfStake(stake, settings), stake, whileChanging(settings), start));
+}
+
+/** While a server with other settings starts, this server must not hide a job from its clock. */
+function whileChanging(settings: DeadlineSettings): DeadlineSettings {
+  return settings.mode === 'off' ? { ...settings, mode: 'remind' } : settings;
 }
 
 const NEW_TIMER = { remindedAt: null, isWarned: false, pausedFrom: null, nextLookAt: null, deadlineExtendedSeconds: 0 };

@@ -18,13 +18,29 @@ import { deadlineNow, isPendingStake, jobTimer, stakeTimer } from './timers.js';
 const isAwardeeSuspended = sql<boolean>`exists (select from contractors c join users u on u.id = c.user_id
   where c.id = "jobs"."awarded_contractor_id" and u.suspended_at is not null)`;
 
-export const selectDueJobs = statement('selectDueJobs', { id: jobs.id }, ($: Placeholders<{ limit: number }>, fields) =>
-  builder
-    .select(fields)
-    .from(jobs)
-    .where(sql`${jobs.nextLookAt} <= ${DEADLINE_NOW}`)
-    .orderBy(jobs.nextLookAt)
-    .limit($('limit') as never),
+/** A server's settings as they're stored, and whether they let the clock act. */
+export interface OwnSettings {
+  readonly settings: string;
+  readonly canAct: boolean;
+}
+
+/**
+ * Empty for a server with other settings than the stored ones, because it would remind too early or never look again.
+ * If only its own settings let the clock act, it can still remind.
+ */
+export const selectDueJobs = statement(
+  'selectDueJobs',
+  { id: jobs.id },
+  ($: Placeholders<OwnSettings & { limit: number }>, fields) =>
+    builder
+      .select(fields)
+      .from(jobs)
+      .where(
+        sql`${jobs.nextLookAt} <= ${DEADLINE_NOW} and (select dc.settings = ${$('settings')}
+          or (${$('canAct')}::boolean and dc.acting_since is null) from deadline_clock dc)`,
+      )
+      .orderBy(jobs.nextLookAt)
+      .limit($('limit') as never),
 );
 
 /** True for a row in which this person would have to respond to a deadline. The row's table has this name. */
@@ -102,9 +118,12 @@ export const setStakeReminded = statement('setStakeReminded', {}, ($: Placeholde
 export const delayStakes = statement('delayStakes', {}, ($: Placeholders<{ id: JobId; seconds: number }>) => {
   const later = (column: typeof holds.deadlineFrom | typeof holds.remindedAt) =>
     sql`${column} + make_interval(secs => ${$('seconds')}::float8)`;
+  // A reminder from before the clock could act must not become a warning.
+  const remindedAt = sql`case when ${holds.remindedAt} < (select dc.acting_since from deadline_clock dc) then null
+    else ${later(holds.remindedAt)} end`;
   return builder
     .update(holds)
-    .set({ deadlineFrom: later(holds.deadlineFrom), remindedAt: later(holds.remindedAt) })
+    .set({ deadlineFrom: later(holds.deadlineFrom), remindedAt })
     .where(and(eq(holds.jobId, $('id')), eq(holds.status, 'active')));
 });
 
@@ -142,7 +161,7 @@ const lookAtBatch = statement(
       .returning(fields),
 );
 
-const setSettings = statement('setSettings', {}, ($: Placeholders<{ settings: string; canAct: boolean }>) =>
+const setSettings = statement('setSettings', {}, ($: Placeholders<OwnSettings>) =>
   builder
     .update(deadlineClock)
     .set({
@@ -157,7 +176,7 @@ const setSettings = statement('setSettings', {}, ($: Placeholders<{ settings: st
  */
 export async function applySettings(
   db: Db,
-  { settings, canAct, batch }: { settings: string; canAct: boolean; batch: number },
+  { settings, canAct, batch }: OwnSettings & { batch: number },
 ): Promise<void> {
   const [row] = await selectSettings(db, {});
   if (row?.settings === settings) return;
