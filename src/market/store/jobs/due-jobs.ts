@@ -95,7 +95,7 @@ export const selectTimer = statement(
   ($: Placeholders<{ id: JobId }>, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
 );
 
-/** The active stakes of bids that the homeowner hasn't looked at. */
+/** The active stakes of bids that the homeowner hasn't looked at, oldest first. */
 export const selectStakes: (db: Db, values: { id: JobId }) => Promise<StakeTimer[]> = statement(
   'selectStakes',
   stakeTimer,
@@ -104,7 +104,8 @@ export const selectStakes: (db: Db, values: { id: JobId }) => Promise<StakeTimer
       .select(fields)
       .from(holds)
       .innerJoin(bids, eq(bids.id, holds.bidId))
-      .where(and(eq(holds.jobId, $('id')), isPendingStake)),
+      .where(and(eq(holds.jobId, $('id')), isPendingStake))
+      .orderBy(holds.deadlineFrom),
 );
 
 export const setStakeReminded = statement('setStakeReminded', {}, ($: Placeholders<{ bidId: BidId }>) =>
@@ -121,10 +122,13 @@ export const delayStakes = statement('delayStakes', {}, ($: Placeholders<{ id: J
   // A reminder from before the clock could act must not become a warning.
   const remindedAt = sql`case when ${holds.remindedAt} < (select dc.acting_since from deadline_clock dc) then null
     else ${later(holds.remindedAt)} end`;
-  return builder
-    .update(holds)
-    .set({ deadlineFrom: later(holds.deadlineFrom), remindedAt })
-    .where(and(eq(holds.jobId, $('id')), eq(holds.status, 'active')));
+  return (
+    builder
+      .update(holds)
+      // A bid can be made after the homeowner was restored and before the clock noticed.
+      .set({ deadlineFrom: sql`least(${later(holds.deadlineFrom)}, ${DEADLINE_NOW})`, remindedAt })
+      .where(and(eq(holds.jobId, $('id')), eq(holds.status, 'active')))
+  );
 });
 
 /** Creates a function that reads facts for a move of the clock, which concerns no viewer. */
