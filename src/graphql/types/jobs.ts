@@ -1,4 +1,3 @@
-/** Jobs, with their bids, disputes, and events, and the actions that are available on them. */
 import { Field, Int } from 'type-graphql';
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import { JOB, JOB_WARNING } from '../../market/rules/entities/job.js';
