@@ -1,4 +1,4 @@
-/** The contents of /metrics, as a dashboard reads them. */
+/** Reads /metrics like a dashboard. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
