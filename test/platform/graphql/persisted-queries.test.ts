@@ -1,6 +1,6 @@
 /**
- * Automatic persisted queries, with exactly the requests that Apollo Client 4.3 (PersistedQueryLink) and urql 6
- * (persistedExchange) send, in their order. Also the limits on stored documents.
+ * Automatic persisted queries, and the limits on stored documents. The tests send exactly the requests of Apollo Client
+ * 4.3 (PersistedQueryLink) and urql 6 (persistedExchange).
  */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

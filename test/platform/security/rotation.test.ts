@@ -1,6 +1,6 @@
 /**
- * A JWT_SECRET is replaced in two steps while two instances keep getting calls. First, both learn to verify the new
- * secret. Then both sign with it. If it were replaced in one step, each instance would reject the other's new tokens.
+ * Replaces JWT_SECRET on two servers in two steps, while they get calls. First, both learn to verify the new secret.
+ * Then both sign with it. In a single step, each would reject the other's new tokens.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { homeowner } from '../../story/cast.js';
@@ -23,7 +23,7 @@ afterAll(() => app.close());
 
 const open = (environment: Record<string, string>) => openTestApp(environment, { sameDatabaseAs: app });
 
-/** The instances that a load balancer sends requests to. */
+/** The servers behind a load balancer. */
 class Fleet {
   readonly instances: TestApp[] = [];
   #sent = 0;
@@ -33,7 +33,7 @@ class Fleet {
     return this.instances[this.#sent % this.instances.length] as TestApp;
   }
 
-  /** If an instance rejects a call because it's stopping, another instance gets the call. */
+  /** If a server rejects a call because it's stopping, another one gets the call. */
   async rest(...call: Parameters<TestApp['rest']>): ReturnType<TestApp['rest']> {
     try {
       return await this.next().rest(...call);
@@ -43,7 +43,7 @@ class Fleet {
     }
   }
 
-  /** One by one, each instance leaves the load balancer and finishes its calls. Then a new instance takes its place. */
+  /** Each server in turn leaves the load balancer and finishes its calls. Then a new one takes its place. */
   async replaceAll(environment: Record<string, string>): Promise<void> {
     for (const old of this.instances.slice()) {
       this.instances.splice(this.instances.indexOf(old), 1);
@@ -70,7 +70,7 @@ it('without one refused token', async () => {
       if (round % 5 !== 0) continue;
       const logIn = () => fleet.rest('POST', '/v1/auth/login', { body: { email, password } });
       let answer = await logIn();
-      // A stopping instance rejects passwords that wait for hashing. The caller retries, and gets the other instance.
+      // A stopping server rejects passwords that wait for hashing. The caller retries and gets the other one.
       while (answer.status === 503) answer = await logIn();
       answers.push(answer.status);
       tokens[number] = answer.body.token;
