@@ -67,7 +67,7 @@ async function runUntilStopped(what: Run): Promise<void> {
 
 type Closer = () => Promise<void>;
 
-/** Adds each part to `closers` once it's open. If a later part fails to start, those can still be closed. */
+/** Adds each part to `closers` once it's open. If a later part fails to start, the caller closes the open ones. */
 async function start(
   { command, whenOpen }: Run,
   config: Config,

@@ -10,7 +10,6 @@ export interface FrontPage {
   readonly demo?: DemoPeople | undefined;
 }
 
-/** The demo users by role. */
 export interface DemoPeople {
   readonly password: string;
   readonly people: Readonly<Record<string, readonly string[]>>;

@@ -66,7 +66,7 @@ export const WEB_SOCKET = {
 } as const;
 
 export const STREAM = {
-  /** A limit on the wait for an event's turn. In practice, no event waits this long. */
+  /** How long an event may wait for its turn. In practice, none waits this long. */
   eventWaitMs: 3_600_000,
   /** The number of events buffered for a client that doesn't read. */
   bufferedEventsMax: 500,
@@ -87,7 +87,7 @@ export const STREAM = {
   floodedCloseTimeoutMs: 2_000,
 } as const;
 
-/** Far more than a client needs. Above Node's own limit, Node would drop the last headers, which proxies add. */
+/** Far more than a client needs. With more headers, Node drops the last ones, which proxies add. */
 export const HEAD = { bytesMax: 16 * 1024, headersMax: 200 } as const;
 
 export const BODY_BYTES_MAX = 128 * 1024;

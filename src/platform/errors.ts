@@ -23,7 +23,7 @@ export const PLATFORM_REFUSALS = {
 
 export type PlatformCode = Exclude<keyof typeof PLATFORM_REFUSALS, 'UNAUTHENTICATED'>;
 
-/** `details` holds the keys that only this code uses. */
+/** `details` holds the keys that only this error code uses. */
 export interface RefusalOptions {
   /** Replaces the code's general message. */
   message?: string;
@@ -31,7 +31,7 @@ export interface RefusalOptions {
    * Problems by field name, in the operation's camelCase. After 50, further fields are only counted in `fieldsLeftOut`.
    */
   fields?: Record<string, string>;
-  /** The submitted fields that must not change but would. */
+  /** The submitted fields that must not change. */
   blockedFields?: readonly string[];
   details?: Record<string, unknown>;
 }
@@ -107,7 +107,7 @@ export function inWords(seconds: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** Throw the result. Inside a transaction, that rolls everything back. */
+/** Throw the result. In a transaction, the throw rolls everything back. */
 export function refuse(code: PlatformCode, facts?: RefusalOptions): Refusal {
   return new Refusal(code, PLATFORM_REFUSALS[code], facts);
 }

@@ -23,7 +23,6 @@ export function idPattern(prefix: string): string {
   return `^${prefix}_[0-9A-Za-z]{27}$`;
 }
 
-/** The ID in the documentation's examples. */
 export function exampleId<P extends string>(prefix: P): PrefixedId<P> {
   return `${prefix}_2b9Xv0cJ5q7hT3nKz8LmRw4YdPe`;
 }

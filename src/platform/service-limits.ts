@@ -1,6 +1,6 @@
 /**
- * Times and sizes that callers don't see. `caller-limits.ts` has those that they do. A query plan's constants are next
- * to its SQL.
+ * Internal times and sizes. `caller-limits.ts` has the limits that callers see. A query plan's constants are next to
+ * its SQL.
  */
 
 /**
@@ -21,7 +21,7 @@ export const HASHING = { waitMs: 15_000, idleThreadsMax: 2 } as const;
 
 /** Each server's queue of work to do after a commit. */
 export const QUEUE = {
-  /** The longest wait of a due task that has a free slot. */
+  /** How long a due task may wait if a slot is free. */
   pollEveryMs: 1_000,
   /** Claims tasks this often even if polls find none, because a claim may have failed. */
   claimEveryMs: 30_000,
@@ -44,7 +44,7 @@ export const DATABASE = {
   lockTimeoutMs: 5_000,
   idleInTransactionTimeoutMs: 15_000,
   connectTimeoutSeconds: 5,
-  /** How often a transaction is attempted after serialization failures or deadlocks. */
+  /** How many times to attempt a transaction that fails with a serialization failure or a deadlock. */
   attempts: 4,
   migrationTimeoutMs: 600_000,
 } as const;
@@ -65,7 +65,7 @@ export const POOLS = {
  */
 export const NUMBERING_PAUSE = { timesAsLong: 4, atLeastMs: 5, atMostMs: 20 } as const;
 
-/** The events that one short transaction numbers, and the most that are counted as waiting. */
+/** How many events one short transaction numbers, and up to how many waiting events are counted. */
 export const NUMBERING = { eventsAtOnce: 1_000, eventsWaitingMax: 10_000 } as const;
 
 export const LIVE = {
@@ -118,7 +118,7 @@ export const DRAINING = {
 } as const;
 
 /**
- * Starts an outage after `failures` failed checks in a row. A single failure may be the watch's own. A silent database
+ * An outage starts after `failures` failed checks in a row. A single failure may be the watch's own. A silent database
  * is detected before any call has waited too long for a slot (`queueTimeoutMs`).
  */
 export const DATABASE_WATCH = {
@@ -135,7 +135,7 @@ export const DRY_RUN_LOCK_WAIT_MS = 50;
 /** How long the server counts as busy after refusing a call for lack of capacity. */
 export const BUSY_AFTER_REFUSAL_MS = 5_000;
 
-/** After a failure or a late response, Redis isn't asked for documents for `documentPauseMs`. */
+/** After a failure or a late response, document lookups skip Redis for `documentPauseMs`. */
 export const REDIS = { setupTimeoutMs: 1_000, retryIntervalMsMax: 1_000, waitMs: 150, documentPauseMs: 1_000 } as const;
 
 /** A refund is allowed until this long before its window ends. Otherwise, it might reduce the next window's count. */

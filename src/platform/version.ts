@@ -1,4 +1,3 @@
-/** The build's version, as in `/healthz` and the metrics. */
 import { createRequire } from 'node:module';
 
 /** `src/` and `dist/` both find the same package.json. */

@@ -126,7 +126,6 @@ export const ME = {
 } satisfies Variants;
 export type MeOnWire = z.output<typeof ME.schema>;
 
-/** A list without pages. */
 function wholeList<F extends Fields>(name: string, { schema }: Entity<F>) {
   return entity(name, 'A complete, unpaginated list.', {
     data: { type: z.array(schema), description: 'The entries.' },

@@ -76,7 +76,6 @@ const JOBS_QUERY = [
 
 const ONE_JOB = { shows: SHOWN_JOB, answer: withWarnings };
 
-/** Confirms an operation without a result. */
 function confirms(message: string) {
   return { shows: CONFIRMATION, answer: () => confirmationBody(message) };
 }

@@ -132,7 +132,6 @@ function beforeAllOf({ parent, field }: Step): string {
   return `"${cursor}"`;
 }
 
-/** Every combination of a nested list's arguments. */
 function argumentsOf(step: Step, who: Reader): string[] {
   const backwards = [' last: 3', ` last: 3 before: ${beforeAllOf(step)}`];
   const values: Readonly<Record<string, readonly string[]>> = {
@@ -185,7 +184,6 @@ interface Way {
 }
 
 const LEVELS = 3;
-/** The optional arguments of an outer list. */
 const OPTIONAL = ['first', 'after', 'last', 'before', 'status', 'filter', 'orderBy'];
 
 /** Every list that a query leads to, directly or through one object. */
@@ -223,7 +221,7 @@ describe('a path from one list to a nested one', () => {
     await ask(people[who], '{ viewer { referralCode } }');
     if (who === 'bidder') await makeNewest(people.bidder);
     for (const [at, { name, chain, document }] of WAYS.entries()) {
-      // Runs each document as a reader who sees all bids, and as one who sees only their own.
+      // Runs each document twice: for a reader who sees all bids, and for a reader who sees only their own.
       if (READERS.indexOf(who) % 2 !== at % 2) continue;
       const isOfAccounts = name.startsWith('users.');
       const isOfActions = name.startsWith('adminActions.');
@@ -300,7 +298,6 @@ interface Single {
 
 type Words = string | null;
 
-/** REST's response for a single job. */
 async function single(who: Person, path: string, first: number, after: Words, status: Words = null): Promise<Single> {
   const query = new URLSearchParams({
     per_page: String(first),

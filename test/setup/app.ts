@@ -35,7 +35,6 @@ export interface TestApp {
   readonly database: FreshDatabase;
   /** A direct connection to the database, to read rows, move time, and try forbidden changes. */
   readonly sql: Sql;
-  /** Everything that the server has logged. */
   readonly logged: string[];
   /** The SQL statements since the last call. */
   statements(): string[];
@@ -68,11 +67,9 @@ export const ADMIN = { email: 'ada.admin@example.test', password: 'ada keeps the
 type QuotaChanges = Partial<Record<QuotaName, Partial<QuotaLimits>>>;
 
 export interface AppOptions {
-  /** Opens a second server on this app's database. */
   sameDatabaseAs?: Pick<TestApp, 'database'>;
   /** Settings that environment variables can't express, such as a Redis on a socket. */
   settings?: Partial<Config>;
-  /** Replaces some of the product's quotas. */
   quotas?: QuotaChanges;
   /** For tests that may run longer than an access token lasts. */
   tokensLast?: boolean;

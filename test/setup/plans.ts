@@ -1,6 +1,6 @@
 /**
  * Counts the plans that our executor creates and runs, and passes marked documents to graphql-js. A test can then
- * compare the two on one server. Use it with `vi.mock` in place of src/platform/graphql/executor/plan.ts.
+ * compare the two on one server. Use it with `vi.mock` to replace src/platform/graphql/executor/plan.ts.
  */
 import type { planOf } from '../../src/platform/graphql/executor/plan.js';
 

@@ -131,7 +131,6 @@ export async function play(url: string, onStep: (what: string) => void): Promise
 
 type Person = Readonly<Record<'first' | 'last' | 'email' | 'phone', string>>;
 
-/** A job and the access tokens of the people involved. */
 interface Led {
   readonly id: string;
   readonly owner: string;

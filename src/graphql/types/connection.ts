@@ -126,7 +126,6 @@ class PageInfoOf<Node> implements PageInfo {
   }
 }
 
-/** Creates the connection and edge types for one type of node. */
 export function connectionType<Node extends object>(name: string, node: () => new () => Node, entries: string) {
   @ObjectType(`${name}Edge`, { description: `An entry in a list of ${entries}.` })
   class NodeEdge {

@@ -1,4 +1,4 @@
-/** Creates a GraphQL type's fields from an entity's. */
+/** Creates the fields of GraphQL types from the fields of entities. */
 import { Field, Float, ID, Int, ObjectType, Arg, InputType } from 'type-graphql';
 import type { ZodObject, z } from 'zod';
 import { isNullable, kindOf, type ShapeKind, isRequired, metaOf } from '../../platform/fields/shapes.js';
@@ -133,7 +133,6 @@ export function inputOf(name: string, schema: z.core.$ZodType, description: stri
   return OperationInput;
 }
 
-/** Declares a mutation's `input` argument, described by its type. */
 export function Input(type: InputClass, nullable?: 'nullable'): ReturnType<typeof Arg> {
   return Arg('input', () => type, { nullable: nullable === 'nullable', description: type.description });
 }

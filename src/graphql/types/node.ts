@@ -27,7 +27,6 @@ interface NodeOptions {
   readonly except?: readonly string[];
 }
 
-/** Declares an entity with its own ID. */
 export function nodeType(entity: Entity, { kind, except = [] }: NodeOptions = {}) {
   const { id } = entity.fields;
   typeNames.set(kind ?? (id && metaOf(id.type).kind) ?? '', entity.name);

@@ -1,4 +1,3 @@
-/** The playground's page: a guide through the stories, above GraphiQL. */
 import { htmlPage, type SiteLinks } from '../../platform/http/pages/look.js';
 
 export const FOLDER = '/graphql/playground';

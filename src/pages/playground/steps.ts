@@ -12,7 +12,7 @@ interface Step {
   readonly chapter: string;
   /** The operation's top-level fields. */
   readonly calls: readonly string[];
-  /** Previews the response. */
+  /** A preview of the response. */
   readonly coming: string;
   readonly isMeantToFail: boolean;
   readonly text: string;

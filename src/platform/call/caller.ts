@@ -146,7 +146,10 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     };
   }
 
-  /** Consumes the rate limit without reporting it in the response headers. Returns the seconds until a retry, or 0. */
+  /**
+   * Consumes the rate limit without reporting it in the response headers. Returns 0, or the seconds until a retry if
+   * the limit is reached.
+   */
   async tryConsume(name: BudgetOf<S>, identity: string): Promise<number> {
     const { allowed, retryAfterSeconds } = await this.#take(name, identity);
     return allowed ? 0 : retryAfterSeconds;

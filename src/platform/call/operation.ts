@@ -62,7 +62,7 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
    * mutation. Otherwise, an earlier mutation's transaction would be open.
    */
   prepare?(call: C, input: Input): Promise<Preparation>;
-  // Methods let operations with different viewers share one list.
+  // Declared as methods, so operations with different viewers fit in one list.
   run(call: C, input: Input, preparation: Preparation): Promise<Output>;
 }
 
@@ -98,7 +98,7 @@ export async function perform<Input, Output>(
     const validInput = await parseInput(operation, input);
     const answer = await run(operation, validInput, { viewer, caller, include });
     recordEnd();
-    // Streams get the call's new events only once these have positions.
+    // Streams can't deliver the call's events until they have positions.
     if (isWrite(operation) && !caller.dryRun) caller.services.live.wake();
     return answer;
   } catch (error) {

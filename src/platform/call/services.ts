@@ -16,7 +16,6 @@ export interface FrameViewer {
   readonly role: string;
 }
 
-/** The viewer's fields that an access token contains. */
 type BearerOf<V extends FrameViewer> = Pick<V, 'userId' | 'sessionId' | 'role'>;
 
 /** Why there is no viewer. The message replaces the usual one, which is about a session. */
@@ -32,7 +31,6 @@ export type Credentials<V extends FrameViewer = FrameViewer> =
   | { readonly kind: 'API key'; readonly secretHash: string }
   | ({ readonly kind: 'none' } & NoViewer);
 
-/** The viewer, with the API key and its scope if they used one. */
 export interface CallerIdentity<V> {
   readonly viewer: V;
   readonly apiKey?: string;

@@ -24,7 +24,7 @@ function invalid(problems: ReadonlyMap<string, string>): Refusal {
   return refuse('VALIDATION_FAILED', { fields: Object.fromEntries(problems) });
 }
 
-/** Returns a map, because a client may send a field called `constructor`, which every plain object has. */
+/** Returns a map, because a client may send a field called `constructor`, which plain objects already have. */
 function problemsOf(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [field, problem] of issues.flatMap((issue) => problemsIn(schema, issue)))

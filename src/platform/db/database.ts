@@ -37,7 +37,6 @@ export interface DatabaseTimeouts {
 
 export interface DatabaseSettings extends DatabaseTimeouts {
   poolSize: number;
-  /** The `application_name` that `pg_stat_activity` shows. */
   applicationName: string;
 }
 

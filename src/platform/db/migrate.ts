@@ -25,7 +25,6 @@ export interface MigrationSettings {
   readonly onRun?: (migration: string) => void;
   /** Called before a migration is retried because it couldn't lock a table in use. */
   readonly onRetry?: (migration: string, error: unknown) => void;
-  /** The folder of migrations. Tests use their own. */
   readonly folder?: string;
   readonly times?: typeof MIGRATIONS | Readonly<Record<keyof typeof MIGRATIONS, number>>;
 }

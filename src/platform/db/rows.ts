@@ -82,7 +82,6 @@ export function rowReader(fields: Fields, from: ValuesFrom): RowReader {
   };
 }
 
-/** Reads the cells into an object. Creates the object by default. */
 function cellsReader({ first, cells }: Pick<Group, 'first' | 'cells'>) {
   const shape = shapeOf(cells.map(({ name }) => name));
   return (values: readonly unknown[], into: Record<string, unknown> = { ...shape }): Record<string, unknown> => {
@@ -136,7 +135,6 @@ function cellOf(name: string, field: Field, from: ValuesFrom): Cell {
   return { name, decode: from === 'json' ? ofJson(decode) : decode };
 }
 
-/** Undefined for a value that isn't converted. */
 function decoderOf(field: Field): Decode | undefined {
   if (field instanceof ConvertedColumn) return field.convert as Decode;
   if (!is(field, Column)) return undefined;

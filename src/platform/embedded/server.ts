@@ -109,7 +109,6 @@ export function runningPostmaster(cluster: string) {
   }
 }
 
-/** Clears a stale lock after a rejected attempt. */
 export async function clearLock(cluster: string, { run }: Programs, attempt: number): Promise<void> {
   const postmaster = runningPostmaster(cluster);
   if (postmaster?.server !== undefined)

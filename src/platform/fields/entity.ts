@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-/** The readers of a field that not everyone who sees the row may read. */
+/** Who may read a field that isn't visible to everyone who sees the row. */
 export interface Readers {
   /** Viewers with one of these relations to the row read the value. Everyone else reads null. */
   readonly relations: readonly string[];
@@ -114,7 +114,6 @@ export function descriptionOf({ description, readBy }: Field): string {
   return readBy ? `${description} ${isNull} for everyone except ${readBy.words}.` : description;
 }
 
-/** Describes the field to the people who write it. */
 export function inputDescriptionOf({ description, inputDescription, readBy }: Field): string {
   return inputDescription ?? (readBy ? `${description} Private.` : description);
 }
@@ -123,7 +122,6 @@ type UnredactedFields<F extends Fields> = {
   readonly [K in keyof F]: Omit<F[K], 'readBy'> & Pick<F[K], 'type' | 'description'>;
 };
 
-/** A copy of the entity in which everyone sees every field. */
 export function unredactedEntity<F extends Fields>({
   name,
   description,

@@ -28,7 +28,6 @@ import { openServerSentEvents, type ServerSentEventsOptions } from './streams/se
 import { createSubscriptions } from './streams/subscriptions.js';
 import { openWebSockets, type WebSockets } from './streams/web-sockets.js';
 
-/** The parts of the market that the GraphQL API uses. */
 export interface Graph extends Measured {
   readonly operations: Operations;
   readonly loadersFor: LoadersFor;

@@ -19,7 +19,6 @@ export interface Context {
   loadersFor(this: void, caller: Caller): unknown;
   readonly failures: Failures;
   readonly wantsDryRun: boolean;
-  /** The stream that a subscription is opening. */
   readonly opening: Opening | undefined;
   /**
    * The result of the checks that `known-documents.ts` made before it passed the request to Apollo. They don't run
@@ -47,6 +46,5 @@ export type AnswerEvent = (event: unknown) => ExecutionResult | Promise<Executio
 export interface Opening {
   /** Counts the stream in the caller's quota and opens it. Throws a refusal if the quota is full. */
   begin<Stream extends EventStream<unknown>>(open: () => Stream): Stream;
-  /** Sets how each event is executed. */
   answerWith(answer: AnswerEvent): void;
 }

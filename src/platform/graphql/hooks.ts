@@ -107,7 +107,7 @@ export function asPlugin(
           contextValue: context,
         }) => {
           onDocument(source, { document, hash });
-          // Apollo rejects a name that no operation has during execution.
+          // No operation has the requested name. Apollo rejects the request during execution.
           if (!operation) return;
           check = before({ document, hash, operation, variables: request.variables ?? {}, context });
           throwFirst(check.refusals);

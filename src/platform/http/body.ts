@@ -51,7 +51,6 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   });
 }
 
-/** True if the client may still be sending the body. */
 export function hasMoreToRead(request: IncomingMessage): boolean {
   return !request.complete && (isChunked(request) || announcedBytes(request) > 0);
 }

@@ -88,7 +88,7 @@ const WEB_SOCKET_PATH = /^(?:https?:\/\/[^/?]*)?\/graphql(?:\?|$)/i;
 
 /** Holds the value that Node sets for `upgrade`. It counts only for a WebSocket request. */
 const WANTS_UPGRADE = Symbol('wants an upgrade');
-/** Marks a request above the limit. That is decided when the head is parsed, because responses overlap. */
+/** Marks a request above the limit. The mark is set when the head is parsed, because responses overlap. */
 const IS_ONE_TOO_MANY = Symbol('is one too many');
 
 /**

@@ -50,7 +50,7 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>, lameDuckM
     async drain(parts) {
       isStopping = true;
       await sleep(lameDuckMs);
-      // This comes first, while clients keep their connections. During draining, every call needs a new one.
+      // Accepts queued connections first, while clients keep theirs. During draining, every call needs a new one.
       await acceptQueued(parts.server);
       isDraining = true;
       parts.refuseWaiting();

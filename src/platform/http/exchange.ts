@@ -12,7 +12,7 @@ import { newRequestId, traceIdIn } from './requests.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The number of characters from which a text counts as long. */
+/** Texts with at least this many characters count as long. */
 const LONG_TEXT = 64 * 1024;
 
 export class Exchange {

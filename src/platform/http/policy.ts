@@ -39,7 +39,6 @@ const ACCEPTED: readonly string[] = [
 
 export interface CorsSettings {
   readonly origins: readonly string[];
-  /** Request headers to accept in addition to `ACCEPTED`. */
   readonly headers: readonly string[];
 }
 

@@ -14,7 +14,7 @@ export interface LogEntry {
 }
 
 export interface Subscriber<Entry> {
-  /** The stream is offered entries with this key. */
+  /** The stream receives the entries with this key. */
   readonly key: string;
   /** The reader, if a batch must include facts about them. */
   readonly readerId: string | null;

@@ -36,7 +36,6 @@ export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
 
 /** The statements that number and read events, and the channels that they notify. */
 export interface LiveQueries<Entry> extends BatchQueries<Entry> {
-  /** The channel for the last position. */
   readonly positionsChannel: string;
   /** The channel for heartbeats and the IDs of revoked sessions. */
   readonly sessionsChannel: string;

@@ -14,11 +14,10 @@ export interface EventStream<Event> extends AsyncIterableIterator<Event, undefin
   return(): Promise<IteratorResult<Event, undefined>>;
 }
 
-/** The part of the log that one reader reads. */
 export interface Selection<Entry, Event> extends Pick<Subscriber<Entry>, 'key' | 'readerId'> {
   /** The entry as its reader sees it. Undefined if they can't. */
   read(entry: Entry): Event | undefined;
-  /** The range's next events, and the position that they were read up to. */
+  /** Returns the next events in this range, and the position up to which it has read. */
   readPage(db: Db, range: PositionRange): Promise<{ readonly events: readonly Event[]; readonly upTo: bigint }>;
 }
 

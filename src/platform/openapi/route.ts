@@ -30,7 +30,6 @@ export interface Route {
   readonly several?: Readonly<Record<string, string>>;
   /** True if this reads one object whose version rises with every change. The route then supports If-None-Match. */
   readonly isVersioned?: boolean;
-  /** Other names for fields in the body. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** The created resource's path, for the Location header. */
   location?(this: void, body: unknown): string;

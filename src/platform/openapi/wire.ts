@@ -83,7 +83,7 @@ function remember(field: string): string {
   return name;
 }
 
-/** A misspelled name, which is a path's last part, and a header's name stay as they were sent. */
+/** Leaves two names as the client sent them: a misspelled name, which ends the path, and a header's name. */
 function spell(field: string): string {
   if (isHeader(field)) return field;
   const at = field.indexOf(MISSPELLING_MARK);

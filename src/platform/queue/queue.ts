@@ -117,7 +117,7 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
     if (isSlow) slowKeys.set(task.key, true);
     await db.inTransaction(async (tx) => {
       const [held] = await endTask(tx, task, outcome);
-      // Without the lease, another server runs the task.
+      // If this server has lost the lease, another one runs the task.
       if (held && write) await tx.commitWith(write(tx));
     });
   }
@@ -133,7 +133,7 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
 
   return {
     wake: claiming.wake,
-    /** Stops claiming tasks, and stops the running tasks that take too long. */
+    /** Stops claiming tasks. Running tasks get a few seconds to finish and are then aborted. */
     async close() {
       const timer = setTimeout(() => stop.abort(), QUEUE.finishWithinMs);
       await claiming.close();

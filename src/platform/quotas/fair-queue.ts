@@ -114,8 +114,8 @@ export function createFairQueue({
   }
 
   /**
-   * Gives free slots to waiting calls before any later call. One that ends may have held up two others: its user's next
-   * call, and a long call.
+   * Gives free slots to waiting calls before any later call. A call that ends may have held up two others: its user's
+   * next call, and a long call.
    */
   function admitNext(): void {
     for (let next = firstInTurn(); next; next = firstInTurn()) {

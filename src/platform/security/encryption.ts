@@ -1,7 +1,7 @@
 /**
  * Encrypts secrets that the server must read again, so a copied database doesn't reveal them. Uses AES-256-GCM with a
- * key derived from JWT_SECRET. While JWT_PREVIOUS_SECRET is set, secrets under it can be read too, and are encrypted
- * again with the new key.
+ * key derived from JWT_SECRET. While JWT_PREVIOUS_SECRET is set, the server can also read secrets encrypted under it,
+ * and encrypts them again with the new key.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 

@@ -1,6 +1,6 @@
 /**
  * Decides which addresses a webhook may have. Any user can register a webhook, and other services in this network trust
- * the server. So every address that may not be public is rejected, at registration and on each connection.
+ * the server. So an address that isn't certainly public is rejected, at registration and on each connection.
  */
 import { NODATA, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
@@ -8,7 +8,7 @@ import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 
 export interface AddressRules {
-  /** What is wrong with a URL. Undefined if it's allowed. Names are looked up only for a connection. */
+  /** The problem with a URL. Undefined if the URL is allowed. Names are looked up only for a connection. */
   problemWith(url: string): string | undefined;
   /** The DNS lookup for webhook connections. Undefined to use the system's own. */
   readonly lookup: LookupFunction | undefined;
@@ -17,7 +17,6 @@ export interface AddressRules {
 export interface AddressSettings {
   /** Allows plain HTTP and private addresses, for tests and trials. */
   readonly allowPrivate: boolean;
-  /** Replaces the system's name servers. */
   readonly nameServers?: readonly string[];
 }
 

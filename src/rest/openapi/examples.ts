@@ -156,7 +156,7 @@ function merge(example: unknown, more: object): object {
   return { ...(example as object), ...more };
 }
 
-/** The extra keys in this code's refusals. */
+/** The keys that only this error code's refusals have. */
 const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'requestId'> } = {
   VALIDATION_FAILED: { fields: { title: 'is required' } },
   MISSING_FIELDS: { fields: { category: 'is required to publish' } },

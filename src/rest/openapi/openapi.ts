@@ -42,7 +42,7 @@ function addresses() {
 /** The URL of a server with default settings. Linters reject localhost. */
 const USUAL_SERVER = 'http://127.0.0.1:4000';
 
-/** Programs that read the document from a file reject a server URL relative to that file. */
+/** Programs that read the document from a file reject a relative server URL. */
 export function openapi(serverUrl = USUAL_SERVER) {
   const { part, enums } = withNamedEnums({ paths: paths(), webhooks: WEBHOOKS_SENT, ...responseParts() });
   const { paths: pathItems, webhooks, schemas, ...parts } = part;

@@ -175,7 +175,7 @@ function headers(...names: readonly string[]) {
 export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
   const codes = new Set(refusalCodesOf(route.operation));
   if (hasBody(route)) for (const code of OF_BODIES) codes.add(code);
-  // For a malformed If-Match.
+  // A malformed If-Match causes this refusal.
   if (shapeOf(route).has('expectedVersion')) codes.add('MALFORMED_REQUEST');
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of ERROR_CODES.filter((one) => codes.has(one))) {
@@ -194,7 +194,6 @@ export function listName({ operation: { name } }: Route, codes: readonly ErrorCo
 
 const OF_INPUT = 'VALIDATION_FAILED MALFORMED_REQUEST';
 
-/** The lists of codes that several routes share. */
 const SHARED_LISTS: ReadonlyMap<string, string> = new Map([
   [OF_INPUT, 'InputErrorCode'],
   [`${OF_INPUT} INVALID_TRANSITION`, 'TransitionErrorCode'],

@@ -53,7 +53,6 @@ function header(name: string, description: string, example: string) {
 
 const ATTEMPTS = WEBHOOKS.retryAfterSeconds.length + 1;
 
-/** The webhook requests by their names in the document. */
 export const WEBHOOKS_SENT = {
   jobEvent: sent(
     'receiveJobEvent',

@@ -1,4 +1,3 @@
-/** The connection pool with fast and slow statements. */
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { connect, named, type Database } from '../../../src/platform/db/database.js';

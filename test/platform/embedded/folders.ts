@@ -10,7 +10,6 @@ import { ask, connectionOf, killLeftProcesses, processesOf, startProcess, type S
 export const root = realpathSync(mkdtempSync(join(tmpdir(), 'marketplace-embedded-')));
 chmodSync(root, 0o711);
 let folders = 0;
-/** A folder that no server has used. */
 export const newFolder = () => join(root, `data-${(folders += 1)}`);
 /** A folder that a server has used and stopped on. */
 export function usedFolder(): string {

@@ -1,4 +1,3 @@
-/** Starts, stops, kills, and finds server processes for tests of the embedded Postgres. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -11,7 +10,7 @@ type Connection = EmbeddedPostgres['connection'];
 
 export interface ServerProcess {
   readonly pid: number;
-  /** The first line of output: its connection, or why there is none. */
+  /** The first line of output: the connection, or an error. */
   readonly report: Promise<Report>;
   /** Returns all output, once the process has ended. */
   stop(): Promise<string>;

@@ -51,7 +51,7 @@ async function send(query: string, besides: Besides = {}, to: TestApp = app): Pr
   return { status, headers, ...body };
 }
 
-/** Sends a document that must be refused, and checks that none of it ran. */
+/** Sends a document that must be refused, and checks that nothing ran. */
 async function refusal(query: string, besides?: Besides): Promise<Json> {
   app.statements();
   const answer = await send(query, besides);
@@ -76,7 +76,7 @@ function repeated(pairs: number, names: readonly string[]): string[] {
 
 type Row = readonly [max: number, code: string, askingFor: (count: number) => string];
 
-/** Each limit: the allowed number, the code above it, and a document with exactly that many. */
+/** Each limit: the allowed number, the error code above the limit, and a document with exactly that many. */
 const LIMITS: Readonly<Record<Limit, Row>> = {
   tokens: [1_000, 'MALFORMED_REQUEST', (count) => `{ contractor(id: [${times(count - 12, () => '1')}]) { id } }`],
   lines: [2_000, 'VALIDATION_FAILED', (count) => `{ __typename }${'\n'.repeat(count - 1)}`],

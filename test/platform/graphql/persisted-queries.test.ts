@@ -66,7 +66,7 @@ type Form = (document: string, isMissing: boolean) => Sent;
 
 const operationName = (document: string) => /^\w+ (\w+)/.exec(document)?.[1];
 
-/** Apollo Client asks by POST, or by GET if configured, and always registers by POST. */
+/** Apollo Client sends a hash by POST, or by GET if configured. It always registers by POST. */
 const byApolloClient =
   (useGETForHashedQueries: boolean): Form =>
   (document, isMissing) => ({

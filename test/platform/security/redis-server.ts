@@ -11,7 +11,6 @@ export interface RedisServer {
   readonly socket: string;
   /** Starts Redis. An earlier one that is frozen keeps running, but the new one takes over its address. */
   start(): Promise<void>;
-  /** Kills every Redis that was started. */
   kill(): Promise<void>;
   /** Stops responding, but keeps connections open. */
   freeze(): void;

@@ -85,7 +85,7 @@ it('without one refused token', async () => {
   expect(answers.length).toBeGreaterThan(20);
   expect(answers.filter((status) => status !== 200)).toEqual([]);
 
-  // Fifteen minutes later, every valid token was signed with the new secret.
+  // After fifteen minutes, all tokens under the old secret have expired.
   const { email, password } = callers[0] ?? {};
   const { body } = await fleet.next().rest('POST', '/v1/auth/login', { body: { email, password } });
   await fleet.replaceAll(AFTER);

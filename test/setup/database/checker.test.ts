@@ -75,7 +75,6 @@ it('finds nothing in a sound database', async () => {
 
 type Damage = (tx: TransactionSql) => Promise<unknown>;
 
-/** Each kind of damage, with the invariant that it breaks. */
 const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
   [
     'a balance that was topped up by hand',

@@ -13,10 +13,9 @@ import { countedStatement, builder, cachedByKey, statement, type FieldsOf, type 
 
 export interface PageRequest {
   readonly size: number;
-  /** The rows to skip, for pages by number. */
   readonly offset?: number;
   readonly after?: Position | undefined;
-  /** For a backward page, the position that it ends before. */
+  /** A backward page ends before this position. */
   readonly before?: Position | undefined;
   /** True for a page that is read backward, from `before` or from the end of the list. */
   readonly isBackward?: boolean;

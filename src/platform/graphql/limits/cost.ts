@@ -19,12 +19,13 @@ import type { z } from 'zod';
 import { kindOf, metaOf } from '../../fields/shapes.js';
 import type { Entity } from '../../fields/entity.js';
 
-/** A field with a cost of its own or below it. */
+/** A field that costs something itself, or contains fields that do. */
 export interface FieldCost {
   /** How many times the response contains the field's value. */
   readonly times: number | PageLength;
-  /** The bytes of the value itself. The value and its fields cost at least this much. */
+  /** The bytes of the value itself. */
   readonly own: number;
+  /** The minimum for the value and its fields together, in bytes. */
   readonly least: number;
   readonly fields: readonly FieldCost[];
   /** The conditions of each of the field's selections. One selection is enough to include the field. */

@@ -61,7 +61,6 @@ export interface Measured {
   readonly entries: ReadonlySet<string>;
 }
 
-/** Counts that apply to the whole document. */
 interface DocumentCounts {
   readonly directives: Set<DirectiveNode>;
   nameCharacters: number;

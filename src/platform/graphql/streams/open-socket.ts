@@ -47,7 +47,6 @@ interface Options {
 type SocketContext = Context<Record<string, unknown>, OpenSocket>;
 type Handle = (text: string) => Promise<void>;
 
-/** A message that graphql-ws is handling. */
 interface Message {
   subscriptionId?: string;
 }

@@ -26,7 +26,6 @@ export const STREAM_ENDS = {
 
 export type StreamEnd = keyof typeof STREAM_ENDS;
 
-/** A timer's maximum delay, in milliseconds. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Ends a stream with its session, or some time after its token expires. Returns a function that cancels this. */

@@ -12,7 +12,6 @@ import type { GraphqlRequest } from '../limits/persisted.js';
 import { AnswerStream } from './answers.js';
 import type { AnswerEvent, Opening } from '../context.js';
 
-/** The connection that carries a stream. */
 export interface Connection {
   readonly channel: StreamChannel;
   /** Why the connection is closing. Undefined while it's open. */
@@ -32,7 +31,6 @@ export interface SubscriptionOptions {
   findDocument(request: GraphqlRequest): Promise<FoundDocument>;
   /** Executes the document until its stream is open. Returns the errors. */
   execute(caller: Caller, body: unknown, opening: Opening): Promise<readonly GraphQLFormattedError[]>;
-  /** Formats an error from the execution of an event. */
   format(error: GraphQLError): GraphQLFormattedError;
 }
 

@@ -68,7 +68,6 @@ export interface Connected {
   readonly client: Client;
   /** Resolves once the server has acknowledged the connection. */
   readonly connected: Promise<void>;
-  /** The close event, once there is one. */
   readonly closed: Promise<{ code: number; reason: string }>;
   subscribe(query: string, variables?: object): Heard;
 }

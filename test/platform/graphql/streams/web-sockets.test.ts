@@ -1,4 +1,4 @@
-/** WebSockets: who may open one, what clients may send, how it ends, and when clients reconnect. */
+/** WebSockets: who may open one, what clients may send, how a connection ends, and when clients reconnect. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
