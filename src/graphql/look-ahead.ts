@@ -106,7 +106,6 @@ function selectsTotal(connection: readonly FieldNode[]): boolean {
   return TOTALS.some((name) => withName(connection, name).length > 0);
 }
 
-/** The fields selected on a connection's nodes. */
 function entriesOf(connection: readonly FieldNode[], reading: Reading): FieldNode[] {
   const edges = inside(withName(connection, 'edges'), reading);
   return inside([...withName(connection, 'nodes'), ...withName(edges, 'node')], reading);

@@ -34,7 +34,6 @@ export const QUEUE = {
   slowKeysMax: 1_000,
 } as const;
 
-/** Database settings that the environment doesn't override. */
 export const DATABASE = {
   poolSize: 10,
   queueTimeoutMs: 5_000,

@@ -108,7 +108,6 @@ function entryOf(connection: GraphQLObjectType): GraphQLObjectType {
   return getNamedType(connection.getFields().nodes!.type) as GraphQLObjectType;
 }
 
-/** The type's fields that lead to objects. */
 function stepsFrom(parent: GraphQLObjectType): Step[] {
   return Object.values(parent.getFields()).flatMap((field) => {
     const type = getNamedType(field.type);
@@ -319,7 +318,6 @@ function expectSame(read: Connection, { rows, total, next }: Single, after: Word
   expect([startCursor, endCursor]).toEqual([read.edges[0]?.cursor ?? null, read.edges.at(-1)?.cursor ?? null]);
 }
 
-/** REST spells names and states differently. */
 function asRest({ status, type, actor, data, ...rest }: Json): Json {
   const names = Object.entries<unknown>(data ?? {}).map(([name, value]) => [snake(name), value] as const);
   return {
@@ -333,7 +331,6 @@ function asRest({ status, type, actor, data, ...rest }: Json): Json {
   };
 }
 
-/** Keeps only the fields that GraphQL requested. */
 function narrowed(page: Single, names: readonly string[]): Single {
   const rows = page.rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name] as unknown])));
   return { ...page, rows };

@@ -43,7 +43,6 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Fields that may change between two reads. */
 const CHANGING = ['lastUsedAt', 'nextAttemptAt'];
 
 function leavesOf(type: string): string[] {

@@ -10,7 +10,6 @@ const WRAPPER = /(Connection|Edge|PageInfo)$/;
 export interface Selections {
   /** The selection between a field's braces. */
   of(type: GraphQLNamedType, levels: number): string;
-  /** The fragments that all selections so far use. */
   fragments(): string;
 }
 

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const DOCS = new URL('../../docs/', import.meta.url);
 
-/** Each page's text by its path in `docs/`. */
 export const GUIDE: ReadonlyMap<string, string> = new Map(
   ['clients.md', ...readdirSync(new URL('clients/', DOCS)).map((name) => `clients/${name}`)].map((path) => [
     path,

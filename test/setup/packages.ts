@@ -14,7 +14,6 @@ import { promisify } from 'node:util';
 const INSTALLED = fileURLToPath(new URL('../../node_modules/.cache/packages-of-tests/', import.meta.url));
 const FILES = ['package.json', 'package-lock.json'] as const;
 
-/** Returns the `node_modules` for the folder's lock file. */
 export async function packagesOf(folder: string, installed = INSTALLED): Promise<string> {
   const place = join(installed, keyOf(folder));
   if (!existsSync(place)) await install(folder, installed, place);

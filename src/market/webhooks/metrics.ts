@@ -3,7 +3,6 @@ import type { Metrics } from '../../platform/telemetry/metrics.js';
 export interface WebhookMetrics {
   /** Records the end of an attempt, or a skipped event. */
   recordOutcome(outcome: 'delivered' | 'failed' | 'given_up' | 'skipped', seconds: number): void;
-  /** Counts a request while it's in flight. */
   trackRequest<T>(request: () => Promise<T>): Promise<T>;
 }
 

@@ -12,7 +12,6 @@ import { eitherOf, wordsOf } from '../../market/rules/words.js';
 export const MARKS = { none: 'no job', any: 'any state', gone: 'deleted' } as const;
 
 export interface Arrow {
-  /** The action's name in REST. */
   readonly id: string;
   readonly by: AllowedActor;
   readonly leaves: readonly string[];

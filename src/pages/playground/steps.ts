@@ -10,7 +10,6 @@ interface Step {
   /** The file's name in plain words. */
   readonly title: string;
   readonly chapter: string;
-  /** The operation's top-level fields. */
   readonly calls: readonly string[];
   /** A preview of the response. */
   readonly coming: string;
@@ -34,7 +33,6 @@ export function operationsOfSteps(): ReadonlySet<string> {
   return new Set(readSteps().flatMap(({ calls }) => calls));
 }
 
-/** The chapters' titles by folder. */
 const CHAPTERS = {
   '1-a-job-that-goes-well': 'A job that goes well',
   '2-a-dispute': 'A dispute and an appeal',

@@ -11,7 +11,6 @@ import { invalidField, parse } from './validation.js';
 /** Each market extends this with its own viewers and services. */
 export interface Call {
   readonly viewer: unknown;
-  /** Operations read and write only through this connection. */
   readonly db: Db;
   readonly services: object;
   readonly caller: CallerInCall;

@@ -48,7 +48,6 @@ function schemaAt(schema: z.core.$ZodType, [step, ...rest]: readonly PropertyKey
   return next ? schemaAt(next, rest) : schema;
 }
 
-/** Messages for problems that GraphQL finds too. */
 export const REQUIRED = 'is required';
 export const NO_FIELD = 'isn’t a field of this operation';
 

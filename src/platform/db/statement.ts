@@ -14,7 +14,6 @@ export interface Placeholders<V> {
   <Name extends keyof V & string>(name: Name): Placeholder<Name, V[Name]>;
 }
 
-/** Only builds statements. It has no connection. */
 export const builder = drizzle.mock({ casing: 'snake_case' });
 const dialect = new PgDialect({ casing: 'snake_case' });
 

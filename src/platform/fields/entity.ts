@@ -98,7 +98,6 @@ export function requiredFields<E extends Entity>(entity: E): readonly RequiredFi
   return writtenFields(entity).filter(isRequired);
 }
 
-/** The fields that edits can't change. */
 export function settledFields<E extends Entity>({
   fields,
 }: E): readonly Exclude<keyof E['fields'] & string, WrittenField<E>>[] {

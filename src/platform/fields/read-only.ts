@@ -40,7 +40,6 @@ function inOrder(value: object): object {
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Marks the fields as read-only in the contracts. */
 export function readOnly<const K extends string>(names: readonly K[]) {
   const field = z.unknown().optional().meta({ readOnly: true });
   return Object.fromEntries(names.map((name) => [name, field])) as Record<K, typeof field>;

@@ -12,7 +12,6 @@ declare module 'zod' {
     /** The type of object that the ID belongs to. */
     kind?: string;
     idPrefix?: string;
-    /** True for a calendar day. */
     day?: boolean;
     /** True for a timestamp. */
     moment?: boolean;
@@ -165,7 +164,6 @@ export function enumOf<const V extends string>(values: readonly V[], enumName?: 
   return enumName === undefined ? list : list.meta({ enumName });
 }
 
-/** An object whose fields depend on its context. */
 export function json(charactersMax: number) {
   return z.custom<Record<string, unknown>>().meta({ type: 'object', charactersMax });
 }

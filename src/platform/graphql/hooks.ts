@@ -82,7 +82,6 @@ function identify(
   if (leftOut > 0) result.extensions = { ...result.extensions, errorsLeftOut: leftOut };
 }
 
-/** Calls `onDocument` with every valid document. */
 export function asPlugin(
   { before, after }: OperationHooks,
   onDocument: (text: string, document: Pick<ValidOperation, 'document' | 'hash'>) => void,

@@ -33,7 +33,6 @@ function closeQueued(socket: Socket): void {
 }
 
 export interface Connections {
-  /** Counts a response until it's sent. */
   begin(response: ServerResponse): void;
   /** Closes connections on which the client never sent anything. Node counts them as busy. */
   closeUnused(): void;

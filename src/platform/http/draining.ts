@@ -11,7 +11,6 @@ import { DRAINING, type Timeouts } from '../service-limits.js';
 
 export interface DrainingOptions {
   readonly server: Server;
-  /** Ends the streams, which would otherwise stay open. */
   readonly endStreams: () => void;
   /** Refuses the calls that would have to wait longer than the remaining time. */
   readonly refuseWaiting: () => void;

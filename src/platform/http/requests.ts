@@ -30,7 +30,6 @@ export function problemWithHead({
   return repeated === undefined ? undefined : malformed(`The ${repeated} header was sent twice.`);
 }
 
-/** `rawHeaders` alternates between names and values. */
 function repeatedIn(rawHeaders: readonly string[]): string | undefined {
   const names = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -15,7 +15,6 @@ const { max, entryAgeMsMax, heartbeatAgeMsMax } = SESSIONS_IN_MEMORY;
 export interface RevocationFeed {
   /** True if the last heartbeat is recent enough. */
   isLive(): boolean;
-  /** The message to send on the channel now. */
   heartbeat(): string;
   /** Called for every server's heartbeats. Returns true for this server's own. */
   onHeartbeat(heartbeat: string): boolean;
@@ -23,7 +22,6 @@ export interface RevocationFeed {
   restart(): void;
 }
 
-/** A clock in milliseconds that never goes back. */
 const monotonicMs = () => performance.now();
 
 export function createRevocationFeed(now: () => number = monotonicMs): RevocationFeed {

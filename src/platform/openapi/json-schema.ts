@@ -137,7 +137,6 @@ export function withNamedEnums<Part extends object>(part: Part): WithNamedEnums<
   return { part: result, enums: Object.fromEntries(enums) };
 }
 
-/** Keywords that contain values instead of schemas. */
 const VALUES = new Set(['example', 'examples', 'enum']);
 
 function replaceEnums(value: unknown, enums: Map<string, JsonSchema>): unknown {

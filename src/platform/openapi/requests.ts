@@ -76,7 +76,6 @@ export function parameters(route: Route): JsonSchema[] {
   return [...inPath, ...inQuery, ...inHeaders.map((name) => ({ $ref: refTo('parameters', name) }))];
 }
 
-/** Names the body's schema, such as `CreateJobRequest`. */
 export function requestName({ operation: { name } }: Route): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}Request`;
 }

@@ -13,7 +13,6 @@ export interface FairQueueSettings extends QuotaSettings {
   readonly placesPerAddress?: number;
   /** How many slots one user may use at one address. */
   readonly placesPerUser?: number;
-  /** How many slots all long calls share. */
   readonly placesForLong?: number;
   readonly waitMs: number;
 }

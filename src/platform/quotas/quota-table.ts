@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 
 /** The limits on a resource. Above them, calls are refused or connections are closed. */
 export interface QuotaLimits {
-  /** The counted resource, in words. */
   readonly of: string;
   readonly perUser?: number | undefined;
   /** The limit for one address. An IPv6 /64 counts as one. */

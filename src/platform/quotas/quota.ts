@@ -37,7 +37,6 @@ export interface Quota {
   /** The refusal for a client at its limit, or one that waited too long. */
   refusal(bound: Bound, why?: 'no more' | 'too late'): Refusal;
   inUse(address?: string, user?: string): number;
-  /** The address that holds the most. */
   largest(): string | undefined;
 }
 

@@ -27,11 +27,9 @@ export class RequestRecord {
   /** The ID of the trace that the caller started (W3C Trace Context). */
   traceId: string | undefined;
   sqlstate: string | undefined;
-  /** The first limit that was reached. */
   limit: string | undefined;
   /** The account that someone tries to log in to. They may be anyone. */
   account: string | undefined;
-  /** The GraphQL names of the operations that ran. */
   readonly operations = new Set<string>();
   readonly codes = new Set<string>();
 

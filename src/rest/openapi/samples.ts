@@ -5,7 +5,6 @@
 import { ID_PREFIXES } from '../../market/rules/ids.js';
 import { exampleId } from '../../market/rules/id-fields.js';
 
-/** Explains the samples in the API's description. */
 export const SAMPLES_DESCRIPTION = [
   '- **Try it out.** You can send the examples on this page as they are. Each signup uses a new address at',
   '`example.com`, and each login uses the newest one. Example IDs are replaced by the IDs that the server returned',

@@ -18,7 +18,6 @@ vi.mock('zipcodes', async (original) => {
 let app: TestApp;
 /** Another server on the same database, where every rate limit on writes is used up. */
 let spent: TestApp;
-/** Another server with a single connection. */
 let narrow: TestApp;
 let people: People;
 let locationsSeen: number[];

@@ -24,7 +24,6 @@ const read = (person: Person, from = 0) => app.rest('GET', '/v1/me', { token: pe
 const query = (person: Person, from = 0) => app.graphql('{ viewer { user { id } } }', { token: person.token, from });
 const inUse = (quota: string) => app.metric(`quota_in_use{quota="${quota}"}`);
 
-/** Makes every call that reads people wait. */
 async function whilePeopleAreLocked(work: () => Promise<void>): Promise<void> {
   await app.sql.begin(async (tx) => {
     await tx`lock table users in access exclusive mode`;

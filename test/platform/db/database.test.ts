@@ -9,7 +9,6 @@ const SLOW = named('slow', 'select pg_advisory_xact_lock(1)');
 
 let database: FreshDatabase;
 let db: Database;
-/** The connection that holds the lock. */
 let client: Sql;
 beforeAll(async () => {
   database = await freshDatabase();

@@ -20,7 +20,6 @@ afterAll(async () => {
 
 const SOURCE = new URL('../../../src/', import.meta.url);
 
-/** The files that contain SQL. */
 const HOMES = /^(?:market\/store|platform\/(?:db|queue))\/(?!tables\/).*\.ts$/;
 const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter((name) => HOMES.test(name));
 

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../../setup/app.js';
 import { gather, givenJob, type GivenJob, type People } from '../../story/journey.js';
 
-/** The number of requests that Apollo handled. */
 const apollo = vi.hoisted(() => ({ answered: 0 }));
 vi.mock('@apollo/server', async (original) => {
   const { ApolloServer, ...others } = await original<typeof import('@apollo/server')>();

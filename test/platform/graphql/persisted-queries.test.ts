@@ -21,7 +21,6 @@ afterAll(() => app.close());
 
 const hashOf = (document: string) => createHash('sha256').update(document).digest('hex');
 let documents = 0;
-/** A document that this server has never seen. */
 const newDocument = () =>
   `query Who${(documents += 1)} {\n  viewer {\n    user {\n      id\n      __typename\n    }\n  }\n}`;
 

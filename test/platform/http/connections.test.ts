@@ -20,7 +20,6 @@ interface Client {
   readonly socket: Socket;
   heard: string;
   readonly closed: Promise<unknown>;
-  /** Resolves once this many responses have arrived. */
   answers(count: number): Promise<string[]>;
 }
 

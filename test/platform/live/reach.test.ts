@@ -40,7 +40,6 @@ afterAll(async () => {
   await app.close();
 });
 
-/** A public field and a private one. */
 const FIELDS = { fields: ['title', 'zipCode'] };
 
 const anyBids = fc.array(

@@ -9,7 +9,6 @@ import { openTestApp, type TestApp } from '../../setup/app.js';
 const OLD = 'the secret that has been used for a year';
 const NEW = 'the secret that is to be used from today';
 
-/** An operator's settings, step by step. */
 const BEFORE = { JWT_SECRET: OLD };
 const FIRST_STEP = { JWT_SECRET: OLD, JWT_PREVIOUS_SECRET: NEW };
 const SECOND_STEP = { JWT_SECRET: NEW, JWT_PREVIOUS_SECRET: OLD };
@@ -23,7 +22,6 @@ afterAll(() => app.close());
 
 const open = (environment: Record<string, string>) => openTestApp(environment, { sameDatabaseAs: app });
 
-/** The servers behind a load balancer. */
 class Fleet {
   readonly instances: TestApp[] = [];
   #sent = 0;

@@ -30,7 +30,6 @@ export function positionCondition<V>(
   return direction === 'desc' ? lt(keys, position) : gt(keys, position);
 }
 
-/** The parameters that `positionCondition` needs. */
 export function positionValues(position: Position | undefined): Record<string, KeyValue> {
   return Object.fromEntries((position ?? []).map((value, at) => [`key${at}`, asParameter(value)]));
 }

@@ -15,7 +15,6 @@ import {
 import { type Context, contextOf } from '../context.js';
 import { planOf, type Plan } from './plan.js';
 
-/** A parsed and validated operation. */
 export interface OperationRequest {
   readonly document: DocumentNode;
   /** Undefined if the document has no operation with this name. */

@@ -23,7 +23,6 @@ import type { Entity } from '../../fields/entity.js';
 export interface FieldCost {
   /** How many times the response contains the field's value. */
   readonly times: number | PageLength;
-  /** The bytes of the value itself. */
   readonly own: number;
   /** The minimum for the value and its fields together, in bytes. */
   readonly least: number;
@@ -35,7 +34,6 @@ export interface FieldCost {
 /** A constant, or the name of the variable that holds the value. */
 export type Input = { readonly variable: string } | { readonly constant: unknown };
 
-/** The arguments that set a page's length. */
 export interface PageLength {
   readonly first: Input;
   readonly last: Input;

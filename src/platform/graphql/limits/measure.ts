@@ -57,7 +57,6 @@ const INTROSPECTION = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((field)
 export interface Measured {
   readonly schema: GraphQLSchema;
   readonly texts: TextCharacters;
-  /** The mutations that open a session (`GRAPHQL_LIMITS.entries`). */
   readonly entries: ReadonlySet<string>;
 }
 

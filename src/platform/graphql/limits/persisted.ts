@@ -14,7 +14,6 @@ export interface GraphqlRequest {
   readonly body: unknown;
 }
 
-/** Replaces a document's name with the document. */
 export type FindDocument = (request: GraphqlRequest) => GraphqlRequest;
 
 export function openPersistedDocuments(file: string): FindDocument {

@@ -1,7 +1,6 @@
 /** How event streams end, and how their clients react. */
 import type { Caller } from '../../call/caller.js';
 
-/** The channel's name in metrics and the log. */
 export type StreamChannel = 'websocket' | 'sse';
 
 interface StreamEndRow {

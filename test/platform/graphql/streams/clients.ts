@@ -66,7 +66,6 @@ export function hear(subscribe: (sink: Sink) => () => void): Heard {
 
 export interface Connected {
   readonly client: Client;
-  /** Resolves once the server has acknowledged the connection. */
   readonly connected: Promise<void>;
   readonly closed: Promise<{ code: number; reason: string }>;
   subscribe(query: string, variables?: object): Heard;
@@ -109,7 +108,6 @@ export async function untilOpen({ quotas }: Pick<TestApp['services'], 'quotas'>,
 
 type Hear = (url: string, person: Pick<Person, 'token'> | undefined, query: string, variables?: object) => Heard;
 
-/** Each stream has its own connection. */
 export const hearOverWebSocket: Hear = (url, person, query, variables) =>
   connectAs(url, person).subscribe(query, variables);
 
