@@ -225,6 +225,23 @@ export function statesAllowing(key: JobActionKey, when: 'before changes' | 'afte
 /** The operations that lead to a state. */
 export type Transition = Extract<(typeof OPERATIONS_ON_JOBS)[JobActionKey], { readonly to: JobState }>['operation'];
 
+/** What the clock does to a job when a deadline passes, by event. */
+export const CLOCK_STEPS: Readonly<Record<string, readonly [from: JobState, to: JobState]>> = {
+  'job.expired': ['open', 'cancelled'],
+  'job.auto_approved': ['in_review', 'completed'],
+  'job.auto_escalated': ['disputed', 'escalated'],
+  'job.decision_stood': ['decision_reached', 'completed'],
+};
+
+/** The states in which people are reminded. Work in progress only has reminders after its owner has requested changes. */
+const REMINDED_STATES: readonly JobState[] = [
+  ...Object.values(CLOCK_STEPS).map(([from]) => from),
+  'awarded',
+  'in_progress',
+  'escalated',
+  'appealed',
+];
+
 /** Each legal change from one state to another, by event. A first proposal doesn't settle anything yet. */
 export const LEGAL_STEPS: readonly (readonly [event: string, from: JobState | null, to: JobState | null])[] = [
   ['job.created', null, 'draft'],
@@ -233,6 +250,8 @@ export const LEGAL_STEPS: readonly (readonly [event: string, from: JobState | nu
     .filter(({ event }) => event.startsWith('job.'))
     .flatMap(({ event, from, to }) => from.map((state) => [event, state, reached(to, state)] as const)),
   ['job.disputed', 'in_progress', 'disputed'],
+  ...Object.entries(CLOCK_STEPS).map(([event, [from, to]]) => [event, from, to] as const),
+  ...REMINDED_STATES.map((state) => ['job.reminded', state, state] as const),
 ];
 
 function reached(to: SpecifiedRow['to'], from: JobState): JobState | null {

@@ -117,17 +117,17 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
   ],
   [
     'a hold of a rejected bid that is active',
-    'a hold is active exactly while its bid is live or accepted on a job that goes on, and was never restored',
+    'a hold is active exactly while its bid is live or accepted on a job that goes on, and nothing released it',
     (tx) => tx`update holds set status = 'active', released_at = null where bid_id = ${ids.rejected!}`,
   ],
   [
     'a hold of a live bid that was released',
-    'a hold is active exactly while its bid is live or accepted on a job that goes on, and was never restored',
+    'a hold is active exactly while its bid is live or accepted on a job that goes on, and nothing released it',
     (tx) => tx`update holds set status = 'released', released_at = now() where bid_id = ${ids.guaranteed!}`,
   ],
   [
     'a hold of a restored bid that is active again',
-    'a hold is active exactly while its bid is live or accepted on a job that goes on, and was never restored',
+    'a hold is active exactly while its bid is live or accepted on a job that goes on, and nothing released it',
     (tx) => tx`update holds set status = 'active', released_at = null where bid_id = ${ids.restored!}`,
   ],
   [
@@ -287,8 +287,83 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     (tx) => tx`update token_transfers set job_id = ${ids.awarded!} where job_id = ${ids.open!}`,
   ],
   [
+    'a bid that the clock rejected although the job did not expire',
+    'an event has no actor exactly if the clock caused it',
+    (tx) => tx`update events set actor_id = null where job_id = ${ids.awarded!} and type = 'bid.rejected'`,
+  ],
+  [
+    'an expiry that somebody called',
+    'an event has no actor exactly if the clock caused it',
+    (tx) => tx`update events set type = 'job.expired' where job_id = ${ids.cancelled!} and type = 'job.cancelled'`,
+  ],
+  [
+    'an expiry without a reminder',
+    'the clock acts only after it has reminded someone who can act, since the job came to its state',
+    (tx) => tx`update events set type = 'job.expired', actor_id = null
+      where job_id = ${ids.cancelled!} and type = 'job.cancelled'`,
+  ],
+  [
+    'an expiry of which only admins were told',
+    'the clock acts only after it has reminded someone who can act, since the job came to its state',
+    async (tx) => {
+      await tx`update events set type = 'job.expired', actor_id = null, sequence = 4
+        where job_id = ${ids.cancelled!} and type = 'job.cancelled'`;
+      await addEvent(tx, ids.cancelled!, 3, 'job.reminded', { to: 'admin' });
+    },
+  ],
+  [
+    'an expiry that was announced only before the job was reopened',
+    'the clock acts only after it has reminded someone who can act, since the job came to its state',
+    async (tx) => {
+      await tx`update events set type = 'job.reminded', data = '{"to": "owner"}', actor_id = null, from_status = 'open',
+        to_status = 'open' where job_id = ${ids.reopened!} and sequence = 3`;
+      await addEvent(tx, ids.reopened!, 90, 'job.expired', {});
+    },
+  ],
+  [
+    'a reminder for nobody',
+    'a reminder says for whom it is, and no other contractor can read it',
+    (tx) => addEvent(tx, ids.open!, 90, 'job.reminded', {}),
+  ],
+  [
+    'a reminder of a contractor that the next one could read',
+    'a reminder says for whom it is, and no other contractor can read it',
+    (tx) => addEvent(tx, ids.awarded!, 90, 'job.reminded', { to: 'awardee' }),
+  ],
+  [
+    'a deadline that was extended twice',
+    'a deadline is extended at most once per job and state',
+    async (tx) => {
+      await addEvent(tx, ids.open!, 90, 'job.deadline_extended', {});
+      await addEvent(tx, ids.open!, 91, 'job.deadline_extended', {});
+    },
+  ],
+  [
+    'a stake that was released without a reminder',
+    'the clock releases a stake once, of a bid that the owner has not looked at, after a reminder',
+    (tx) => addEvent(tx, ids.open!, 90, 'bid.stake_released', { bidId: ids.guaranteed! }),
+  ],
+  [
+    'a stake of a bid that the owner had looked at',
+    'the clock releases a stake once, of a bid that the owner has not looked at, after a reminder',
+    async (tx) => {
+      await addEvent(tx, ids.reopened!, 90, 'job.reminded', { to: 'owner', bidId: ids.restored! });
+      await addEvent(tx, ids.reopened!, 91, 'bid.stake_released', { bidId: ids.restored! });
+    },
+  ],
+  [
+    'a refund that went to somebody else',
+    'a refund returns what was paid, once, to the owner of a job that ended before any bid',
+    (tx) => tx`update token_transfers set user_id = ${ids.carl!} where reason = 'publish_refund'`,
+  ],
+  [
+    'a refund that was forgotten',
+    'a refund returns what was paid, once, to the owner of a job that ended before any bid',
+    (tx) => tx`delete from token_transfers where reason = 'publish_refund'`,
+  ],
+  [
     'a refund for a job that had bids',
-    'a refund returns what was paid, once, for a job that was cancelled before any bid',
+    'a refund returns what was paid, once, to the owner of a job that ended before any bid',
     (tx) => tx`update token_transfers set job_id = ${ids.open!} where reason = 'publish_refund'`,
   ],
   [
@@ -351,6 +426,12 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     (tx) => tx`delete from open_job_search where job_id = ${ids.open!}`,
   ],
 ];
+
+async function addEvent(tx: TransactionSql, job: string, sequence: number, type: string, data: object): Promise<void> {
+  await tx`insert into events (id, job_id, sequence, type, from_status, to_status, data, homeowner_id)
+    select 'evt_' || ${sequence}::int, id, ${sequence}, ${type}, 'open', 'open', ${tx.json(data as never)}, homeowner_id
+    from jobs where id = ${job}`;
+}
 
 class Undone extends Error {}
 

@@ -3,20 +3,25 @@
  * and crashes came before, each query must return nothing. It shares no code with the service.
  */
 import type { Sql } from 'postgres';
-import { LEGAL_STEPS, statesAllowing, statesIn } from '../../story/specified.js';
+import { CLOCK_STEPS, LEGAL_STEPS, statesAllowing, statesIn } from '../../story/specified.js';
 
 const listed = (states: readonly string[]) => `(${states.map((state) => `'${state}'`).join(', ')})`;
 
 /** The states in which the migrations' triggers copy a job's searchable fields to `open_job_search`. */
 const SEARCHED_APART = statesAllowing('submitBid');
 
+/** The events of the deadlines themselves. Nobody calls them, so they have no actor. */
+const CLOCK_EVENTS = ['job.reminded', 'bid.stake_released', ...Object.keys(CLOCK_STEPS)];
+
 /** The rating and review of each approved job. They may come after the approval, and a later review replaces it. */
 const SAID = `
   select coalesce(case when a.data->>'rating' is null and a.data->>'review' is null then l.id end, a.id) as id,
     coalesce(case when a.data->>'rating' is null and a.data->>'review' is null then l.occurred_at end, a.occurred_at)
-      as occurred_at, a.job_id, a.actor_id, coalesce(l.data->>'rating', a.data->>'rating')::int as rating,
+      as occurred_at, a.job_id, coalesce(case when a.data->>'rating' is null and a.data->>'review' is null
+      then l.actor_id end, a.actor_id) as actor_id, coalesce(l.data->>'rating', a.data->>'rating')::int as rating,
     coalesce(l.data->>'review', a.data->>'review') as review
-  from events a left join events l on l.job_id = a.job_id and l.type = 'job.reviewed' where a.type = 'job.approved'`;
+  from events a left join events l on l.job_id = a.job_id and l.type = 'job.reviewed'
+  where a.type in ('job.approved', 'job.auto_approved')`;
 
 /** Each invariant, with the query that finds the rows that break it. */
 const PROMISES: Readonly<Record<string, string>> = {
@@ -49,12 +54,20 @@ const PROMISES: Readonly<Record<string, string>> = {
     from holds h left join bids b on b.id = h.bid_id left join contractors c on c.id = b.contractor_id
     where b.id is null or b.job_id <> h.job_id or c.user_id <> h.user_id`,
 
-  'a hold is active exactly while its bid is live or accepted on a job that goes on, and was never restored': `
+  'a hold is active exactly while its bid is live or accepted on a job that goes on, and nothing released it': `
     select h.id as who, concat(h.status, ', bid ', b.status, ', job ', j.status) as how
     from holds h join bids b on b.id = h.bid_id join jobs j on j.id = h.job_id
     where (h.status = 'active') <> (j.status not in ${listed(statesIn('end'))} and b.status in ('pending', 'viewed',
       'shortlisted', 'accepted') and not exists (select 1 from events e where e.job_id = h.job_id
-        and e.type = 'bid.restored' and e.data->>'bidId' = h.bid_id))`,
+        and e.type in ('bid.restored', 'bid.stake_released') and e.data->>'bidId' = h.bid_id))`,
+
+  'the clock releases a stake once, of a bid that the owner has not looked at, after a reminder': `
+    select e.job_id as who, concat(e.sequence, ' ', e.data->>'bidId') as how from events e
+    where e.type = 'bid.stake_released' and (
+      exists (select 1 from events b where b.job_id = e.job_id and b.data->>'bidId' = e.data->>'bidId'
+        and b.sequence < e.sequence and b.type like 'bid.%' and b.type not in ('bid.submitted', 'bid.revised'))
+      or not exists (select 1 from events r where r.job_id = e.job_id and r.data->>'bidId' = e.data->>'bidId'
+        and r.sequence < e.sequence and r.type = 'job.reminded'))`,
 
   'a job has at most one accepted bid': `
     select job_id as who, concat(count(*), ' accepted') as how from bids where status = 'accepted'
@@ -121,7 +134,7 @@ const PROMISES: Readonly<Record<string, string>> = {
     where type like 'job.%' and not exists (select 1 from legal l where l.type = e.type
       and l.from_status is not distinct from e.from_status::text and l.to_status is not distinct from e.to_status::text)
       or type not like 'job.%' and (type not in ('bid.submitted', 'bid.viewed', 'bid.shortlisted', 'bid.accepted',
-        'bid.rejected', 'bid.withdrawn', 'bid.revised', 'bid.restored') or from_status is not null
+        'bid.rejected', 'bid.withdrawn', 'bid.revised', 'bid.restored', 'bid.stake_released') or from_status is not null
         or to_status is not null or bidder_id is null)`,
 
   'each step of a job begins where the last one ended': `
@@ -145,7 +158,8 @@ const PROMISES: Readonly<Record<string, string>> = {
 
   'a job ends once': `
     select job_id as who, concat(count(*), ' endings') as how from events
-    where type like 'job.%' and (to_status is null or to_status in ${listed(statesIn('end'))})
+    where type like 'job.%' and from_status is distinct from to_status
+      and (to_status is null or to_status in ${listed(statesIn('end'))})
       group by job_id having count(*) > 1`,
 
   'a bid is where its last event left it': `
@@ -153,7 +167,7 @@ const PROMISES: Readonly<Record<string, string>> = {
     from bids b left join (
       select distinct on (job_id, data->>'bidId') job_id, data->>'bidId' as bid_id, type, case type
         when 'bid.submitted' then 'pending' when 'bid.restored' then data->>'status' else substr(type, 5) end as status
-      from events where type like 'bid.%' and type <> 'bid.revised' order by job_id, data->>'bidId', sequence desc) e
+      from events where type like 'bid.%' and type not in ('bid.revised', 'bid.stake_released') order by job_id, data->>'bidId', sequence desc) e
       on e.job_id = b.job_id and e.bid_id = b.id
     where e.status is distinct from b.status::text`,
 
@@ -201,10 +215,35 @@ const PROMISES: Readonly<Record<string, string>> = {
       and (e.type = 'job.disputed') <> exists (select 1 from events c where c.job_id = e.job_id
         and c.type = 'job.changes_requested' and c.sequence < e.sequence)`,
 
+  'an event has no actor exactly if the clock caused it': `
+    select e.job_id as who, concat(e.sequence, ' ', e.type, ' by ', e.actor_id) as how from events e
+    where (e.actor_id is null) <> (e.type in ${listed(CLOCK_EVENTS)} or e.type = 'bid.rejected'
+      and exists (select 1 from events x where x.job_id = e.job_id and x.type = 'job.expired'
+        and x.sequence < e.sequence))`,
+
+  'the clock acts only after it has reminded someone who can act, since the job came to its state': `
+    select e.job_id as who, concat(e.sequence, ' ', e.type) as how from events e
+    where e.type in ${listed(Object.keys(CLOCK_STEPS))} and not exists (select 1 from events r
+      where r.job_id = e.job_id and r.sequence < e.sequence and r.type = 'job.reminded' and r.data->>'bidId' is null
+        and r.data->>'to' <> 'admin' and not exists (select 1 from events m where m.job_id = e.job_id
+          and m.type like 'job.%' and m.from_status is distinct from m.to_status
+          and m.sequence between r.sequence and e.sequence - 1))`,
+
+  'a reminder says for whom it is, and no other contractor can read it': `
+    select e.job_id as who, concat(e.sequence, ' to ', e.data->>'to', ', of ', e.bidder_id) as how from events e
+    where e.type = 'job.reminded' and (coalesce(e.data->>'to', '') not in ('owner', 'awardee', 'parties', 'admin')
+      or (e.data->>'to' = 'awardee') <> (e.bidder_id is not null)
+      or e.data->>'bidId' is not null and (e.data->>'to' not in ('owner', 'admin') or e.from_status <> 'open'))`,
+
+  'a deadline is extended at most once per job and state': `
+    select job_id as who, concat(from_status, ' ', count(*), ' times') as how from events
+    where type = 'job.deadline_extended' group by job_id, from_status having count(*) > 1`,
+
   'a version counts the changes of its job': `
     select j.id as who, concat('version ', j.version, ', changes ', e.changes) as how
     from jobs j left join (select job_id, count(*) as changes from events where type like 'job.%'
-      and type <> 'job.resolution_proposed' group by job_id) e on e.job_id = j.id
+      and type not in ('job.resolution_proposed', 'job.reminded', 'job.deadline_extended') group by job_id) e
+      on e.job_id = j.id
     where j.version is distinct from e.changes`,
 
   'a job was charged once for its publication, and what was paid is what it remembers': `
@@ -217,11 +256,14 @@ const PROMISES: Readonly<Record<string, string>> = {
       on e.job_id = j.id
     where coalesce(t.paid, 0) <> j.most_tokens_paid or coalesce(t.charges, 0) <> coalesce(e.publications, 0)`,
 
-  'a refund returns what was paid, once, for a job that was cancelled before any bid': `
-    select t.job_id as who, concat(count(*), ' refunds of ', sum(t.amount)) as how
-    from token_transfers t left join jobs j on j.id = t.job_id where t.reason = 'publish_refund'
-    group by t.job_id, j.id having count(*) > 1 or j.id is null or sum(t.amount) <> j.most_tokens_paid
-      or j.status <> 'cancelled' or j.bids_ever > 0 or j.awarded_bid_id is not null`,
+  'a refund returns what was paid, once, to the owner of a job that ended before any bid': `
+    select coalesce(t.job_id, j.id) as who, concat(t.refunds, ' refunds of ', t.total, ' of ', j.most_tokens_paid) as how
+    from (select job_id, count(*) as refunds, sum(amount) as total, min(user_id) as user_id from token_transfers
+      where reason = 'publish_refund' group by job_id) t
+    full join (select j.id, j.most_tokens_paid, h.user_id from jobs j join homeowners h on h.id = j.homeowner_id
+      where j.status = 'cancelled' and j.bids_ever = 0 and j.awarded_bid_id is null and j.most_tokens_paid > 0) j
+      on j.id = t.job_id
+    where (t.refunds, t.total, t.user_id) is distinct from (1, j.most_tokens_paid, j.user_id)`,
 
   'a contractor was credited for every approved job, and for no other': `
     select c.id as who, concat('completed ', c.completed_jobs, '/', n.approved, ', ratings ', c.rating_count, '/',
@@ -256,7 +298,8 @@ const PROMISES: Readonly<Record<string, string>> = {
 
   'a later rating follows an approval without one, and only once': `
     select l.job_id as who, concat(count(*), ' ratings after ', min(a.data->>'rating')) as how
-    from events l left join events a on a.job_id = l.job_id and a.type = 'job.approved'
+    from events l left join events a on a.job_id = l.job_id
+      and a.type in ('job.approved', 'job.auto_approved')
     where l.type = 'job.reviewed' group by l.job_id
     having count(*) > 1 or count(a.id) = 0 or count(a.data->>'rating') > 0`,
 

@@ -30,6 +30,7 @@ import {
   clockFactsReader,
   delayStakes,
   lockJobForClock,
+  type OwnSettings,
   selectDueJobs,
   selectJobsOfSuspensions,
   selectStakes,
@@ -68,13 +69,9 @@ export interface Clock {
 /** The first run makes the clock look at every deadline again if the settings have changed since the last start. */
 export function createClock(services: ClockServices): Clock {
   const { db, deadlines } = services;
+  const own: OwnSettings = { settings: JSON.stringify(deadlines), canAct: deadlines.mode === 'act' };
   let settled: Promise<void> | undefined;
-  const settle = () =>
-    applySettings(db, {
-      settings: JSON.stringify(deadlines),
-      canAct: deadlines.mode === 'act',
-      batch: CLOCK.settingsBatchJobs,
-    });
+  const settle = () => applySettings(db, { ...own, batch: CLOCK.settingsBatchJobs });
   return {
     async run() {
       settled ??= settle();
@@ -82,14 +79,17 @@ export function createClock(services: ClockServices): Clock {
         settled = undefined;
         throw error;
       });
-      return lookAtDueJobs(services);
+      return lookAtDueJobs(services, own);
     },
   };
 }
 
-async function lookAtDueJobs({ db, deadlines, log, live, recordClockAction }: ClockServices): Promise<boolean> {
+async function lookAtDueJobs(
+  { db, deadlines, log, live, recordClockAction }: ClockServices,
+  own: OwnSettings,
+): Promise<boolean> {
   const [due, ofSuspensions] = await Promise.all([
-    selectDueJobs(db, { limit: CLOCK.batchJobs }),
+    selectDueJobs(db, { ...own, limit: CLOCK.batchJobs }),
     selectJobsOfSuspensions(db, { limit: CLOCK.batchJobs }),
   ]);
   const ids = new Set([...due, ...ofSuspensions].map(({ id }) => id));
@@ -215,13 +215,15 @@ function pause(look: Look): Promise<ClockAction | void> {
 }
 
 /** Moves the deadlines by the time for which they stood still. */
-async function resume({ tx, job, now }: Look, pausedFrom: Date): Promise<void> {
+async function resume({ tx, job, settings, now }: Look, pausedFrom: Date): Promise<void> {
   const ms = now.getTime() - pausedFrom.getTime();
-  const later = (time: Date | null) => time && new Date(time.getTime() + ms);
+  // A proposal can restart the deadline while it stands still.
+  const later = (time: Date | null) => time && new Date(Math.min(time.getTime() + ms, now.getTime()));
   const changes = {
     deadlineFrom: later(job.deadlineFrom),
     disputedFrom: later(job.disputedFrom),
-    remindedAt: later(job.remindedAt),
+    // A reminder from before the clock could act must not become a warning.
+    remindedAt: settings.mode === 'act' && !job.isWarned ? null : later(job.remindedAt),
     pausedFrom: null,
     nextLookAt: now,
   };

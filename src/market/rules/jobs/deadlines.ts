@@ -230,7 +230,8 @@ export function scheduleOf(job: JobTimer, { days }: Pick<DeadlineSettings, 'days
     return { reminders: regular.filter(([, atMs]) => atMs > fromMs), endMs: regularEndMs };
   const endMs = Math.min(regularEndMs, limitFromMs + row.limit.day * DAY_MS);
   const last = ['parties', limitFromMs + row.limit.reminderDay * DAY_MS] as const;
-  const reminders = [...regular, last].filter(([, atMs]) => atMs > fromMs && atMs < endMs);
+  // A reminder after the last one would delay the end, because the clock acts only 48 hours after a reminder.
+  const reminders = [...regular, last].filter(([, atMs]) => atMs > fromMs && atMs < endMs && atMs <= last[1]);
   return { reminders: reminders.toSorted(([, one], [, other]) => one - other), endMs };
 }
 
@@ -387,14 +388,19 @@ export function firstLookSeconds(
 ): number | null {
   const start = new Date(0);
   const timer = { ...NEW_TIMER, status, changeRequestCount, deadlineFrom: start, disputedFrom: start };
-  return secondsUntilLook(clockStep(timer, settings, start));
+  return secondsUntilLook(clockStep(timer, whileChanging(settings), start));
 }
 
 /** How long after a bid with a stake the clock looks at its job. Null if it never does. */
 export function firstLookAtStakeSeconds(settings: DeadlineSettings): number | null {
   const start = new Date(0);
   const stake = { remindedAt: null, isWarned: false, deadlineFrom: start };
-  return secondsUntilLook(stepIn(scheduleOfStake(stake, settings), stake, settings, start));
+  return secondsUntilLook(stepIn(scheduleOfStake(stake, settings), stake, whileChanging(settings), start));
+}
+
+/** While a server with other settings starts, this server must not hide a job from its clock. */
+function whileChanging(settings: DeadlineSettings): DeadlineSettings {
+  return settings.mode === 'off' ? { ...settings, mode: 'remind' } : settings;
 }
 
 const NEW_TIMER = { remindedAt: null, isWarned: false, pausedFrom: null, nextLookAt: null, deadlineExtendedSeconds: 0 };

@@ -179,7 +179,13 @@ const ofOneJob = {
       selectFrom(
         events,
         fields,
-        and(eq(events.jobId, $('jobId')), eq(events.homeownerId, $('homeownerId')), upToPosition($), condition),
+        and(
+          eq(events.jobId, $('jobId')),
+          eq(events.homeownerId, $('homeownerId')),
+          visibleEventsOfOwner,
+          upToPosition($),
+          condition,
+        ),
       ),
   }),
   contractor: pagedList({

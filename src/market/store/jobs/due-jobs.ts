@@ -4,6 +4,7 @@ import { DEADLINES, type StakeTimer } from '../../rules/jobs/deadlines.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import type { BidId, JobId } from '../../rules/ids.js';
 import type { Db } from '../../../platform/db/database.js';
+import { asDate, ConvertedColumn } from '../../../platform/db/rows.js';
 import { builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { bids, holds } from '../tables/bids.js';
 import { DEADLINE_NOW, deadlineClock } from '../tables/deadline-clock.js';
@@ -17,13 +18,29 @@ import { deadlineNow, isPendingStake, jobTimer, stakeTimer } from './timers.js';
 const isAwardeeSuspended = sql<boolean>`exists (select from contractors c join users u on u.id = c.user_id
   where c.id = "jobs"."awarded_contractor_id" and u.suspended_at is not null)`;
 
-export const selectDueJobs = statement('selectDueJobs', { id: jobs.id }, ($: Placeholders<{ limit: number }>, fields) =>
-  builder
-    .select(fields)
-    .from(jobs)
-    .where(sql`${jobs.nextLookAt} <= (select ${DEADLINE_NOW})`)
-    .orderBy(jobs.nextLookAt)
-    .limit($('limit') as never),
+/** A server's settings as they're stored, and whether they let the clock act. */
+export interface OwnSettings {
+  readonly settings: string;
+  readonly canAct: boolean;
+}
+
+/**
+ * Empty for a server with other settings than the stored ones, because it would remind too early or never look again.
+ * If only its own settings let the clock act, it can still remind.
+ */
+export const selectDueJobs = statement(
+  'selectDueJobs',
+  { id: jobs.id },
+  ($: Placeholders<OwnSettings & { limit: number }>, fields) =>
+    builder
+      .select(fields)
+      .from(jobs)
+      .where(
+        sql`${jobs.nextLookAt} <= (select ${DEADLINE_NOW}) and (select dc.settings = ${$('settings')}
+          or (${$('canAct')}::boolean and dc.acting_since is null) from deadline_clock dc)`,
+      )
+      .orderBy(jobs.nextLookAt)
+      .limit($('limit') as never),
 );
 
 /** True for a row in which this person would have to respond to a deadline. The row's table has this name. */
@@ -78,7 +95,7 @@ export const selectTimer = statement(
   ($: Placeholders<{ id: JobId }>, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
 );
 
-/** The active stakes of bids that the homeowner hasn't looked at. */
+/** The active stakes of bids that the homeowner hasn't looked at, oldest first. */
 export const selectStakes: (db: Db, values: { id: JobId }) => Promise<StakeTimer[]> = statement(
   'selectStakes',
   stakeTimer,
@@ -87,7 +104,8 @@ export const selectStakes: (db: Db, values: { id: JobId }) => Promise<StakeTimer
       .select(fields)
       .from(holds)
       .innerJoin(bids, eq(bids.id, holds.bidId))
-      .where(and(eq(holds.jobId, $('id')), isPendingStake)),
+      .where(and(eq(holds.jobId, $('id')), isPendingStake))
+      .orderBy(holds.deadlineFrom),
 );
 
 export const setStakeReminded = statement('setStakeReminded', {}, ($: Placeholders<{ bidId: BidId }>) =>
@@ -101,10 +119,16 @@ export const setStakeReminded = statement('setStakeReminded', {}, ($: Placeholde
 export const delayStakes = statement('delayStakes', {}, ($: Placeholders<{ id: JobId; seconds: number }>) => {
   const later = (column: typeof holds.deadlineFrom | typeof holds.remindedAt) =>
     sql`${column} + make_interval(secs => ${$('seconds')}::float8)`;
-  return builder
-    .update(holds)
-    .set({ deadlineFrom: later(holds.deadlineFrom), remindedAt: later(holds.remindedAt) })
-    .where(and(eq(holds.jobId, $('id')), eq(holds.status, 'active')));
+  // A reminder from before the clock could act must not become a warning.
+  const remindedAt = sql`case when ${holds.remindedAt} < (select dc.acting_since from deadline_clock dc) then null
+    else ${later(holds.remindedAt)} end`;
+  return (
+    builder
+      .update(holds)
+      // A bid can be made after the homeowner was restored and before the clock noticed.
+      .set({ deadlineFrom: sql`least(${later(holds.deadlineFrom)}, ${DEADLINE_NOW})`, remindedAt })
+      .where(and(eq(holds.jobId, $('id')), eq(holds.status, 'active')))
+  );
 });
 
 /** Creates a function that reads facts for a move of the clock, which concerns no viewer. */
@@ -141,7 +165,7 @@ const lookAtBatch = statement(
       .returning(fields),
 );
 
-const setSettings = statement('setSettings', {}, ($: Placeholders<{ settings: string; canAct: boolean }>) =>
+const setSettings = statement('setSettings', {}, ($: Placeholders<OwnSettings>) =>
   builder
     .update(deadlineClock)
     .set({
@@ -156,7 +180,7 @@ const setSettings = statement('setSettings', {}, ($: Placeholders<{ settings: st
  */
 export async function applySettings(
   db: Db,
-  { settings, canAct, batch }: { settings: string; canAct: boolean; batch: number },
+  { settings, canAct, batch }: OwnSettings & { batch: number },
 ): Promise<void> {
   const [row] = await selectSettings(db, {});
   if (row?.settings === settings) return;
@@ -169,10 +193,13 @@ export async function applySettings(
   await setSettings(db, { settings, canAct });
 }
 
+/** A subquery would still return the time before the move. */
+const movedNow = sql`(clock_timestamp() + make_interval(secs => ${deadlineClock.aheadSeconds}))::timestamptz(3)`;
+
 /** Moves the clock of deadlines forward. */
 export const advanceDeadlineClock = statement(
   'advanceDeadlineClock',
-  { now: deadlineNow },
+  { now: new ConvertedColumn(movedNow, 'deadline_now', asDate) },
   ($: Placeholders<{ seconds: number }>, fields) =>
     builder
       .update(deadlineClock)
