@@ -144,8 +144,8 @@ export const VARIABLES = {
     .enum(DEADLINE_MODES, `must be one of ${DEADLINE_MODES.join(', ')}`)
     .default('remind')
     .describe(
-      'what the server does about deadlines: off, remind, or act. With “remind”, it reminds people. With “act”, it also ' +
-        'acts when a deadline passes',
+      'what the server does about deadlines: off, remind, or act. With “remind”, it reminds people. With “act”, it ' +
+        'also acts when a deadline passes',
     ),
   ...deadlineVariables(),
   CLOCK: z

@@ -143,7 +143,8 @@ function deadlineSections(): string[] {
   const { day, reminderDay } = DEADLINES.disputed.limit;
   return [
     '## Deadlines',
-    'A server can set other times, see [Deadlines](../docs/operating.md#deadlines). `GET /v1/lifecycle` returns its times.',
+    'These are the defaults. An operator [can change them](../docs/operating.md#deadlines). ' +
+      '`GET /v1/lifecycle` returns the deadlines of a server.',
     table(
       ['Status', 'Counted from', 'Reminders', 'Then, with `DEADLINES=act`', 'Extended by'],
       deadlineTable(usualTimes()).map(deadlineRow),

@@ -36,7 +36,8 @@ export const extendDeadline = operation({
       const { job } = lockedJob;
       const [timer] = await selectTimer(tx, job);
       const endMs = timer && scheduleOf(timer, deadlines)?.endMs;
-      if (timer === undefined || endMs == null) throw new Error('A job whose deadline can be extended has none.');
+      if (timer === undefined || endMs == null)
+        throw new Error('The job’s deadline can be extended, but it never ends.');
       const earliest = Math.max(endMs, timer.now.getTime());
       const latest = endMs + lengthOf(job.status, deadlines);
       if (until.getTime() <= earliest || until.getTime() > latest)

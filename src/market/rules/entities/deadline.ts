@@ -19,7 +19,7 @@ export const UPCOMING_ACTION = entity('UpcomingAction', 'Something that the serv
 });
 
 export const LIFECYCLE_REMINDER = entity('LifecycleReminder', 'A reminder of a deadline.', {
-  to: { type: z.string(), description: 'Who is reminded.', example: 'the homeowner who posted the job' },
+  to: { type: z.string(), description: 'The people who are reminded.', example: 'the homeowner who posted the job' },
   hours: { type: integer(), ...hours },
 });
 

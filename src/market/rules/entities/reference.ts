@@ -43,8 +43,8 @@ export const AVAILABLE_ACTION = entity('AvailableAction', 'An operation on a job
   until: {
     type: timestamp.nullable(),
     description:
-      'When the service acts, after which you can no longer call the operation. Null if you can’t call it, if it stays ' +
-      'possible, or if the server doesn’t act on deadlines.',
+      'When the service acts, after which you can no longer call the operation. Null if you can’t call it, if it ' +
+      'stays possible, or if the server doesn’t act on deadlines.',
     example: null,
   },
 });

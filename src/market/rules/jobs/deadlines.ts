@@ -1,6 +1,6 @@
 /**
- * What happens if nobody acts: when people are reminded, and what the clock then does to the job. Everything is computed
- * from the job's row and the settings, so a late or repeated look comes to the same result.
+ * What happens if nobody acts: when people are reminded, and what the clock then does to the job. Everything is
+ * computed from the job's row and the settings, so a late or repeated look comes to the same result.
  */
 import type { BidId, ContractorId } from '../ids.js';
 import type { AllowedActor } from '../lifecycle.js';

@@ -196,7 +196,7 @@ describe('a look at a job in review', () => {
 describe('what is upcoming for a job in review', () => {
   const at = (job: Partial<JobTimer>, settings = ACT) => upcomingActions(timer(job), [], settings)[0]?.at;
 
-  it('is the approval at the end, also before anybody was reminded', () => {
+  it('is the approval at the end, even if nobody was reminded yet', () => {
     expect(upcomingActions(timer({ nextLookAt: day(5) }), [], ACT)).toMatchObject([{ action: 'approve', at: day(14) }]);
     expect(at({ remindedAt: day(12), isWarned: true, nextLookAt: day(14) })).toEqual(day(14));
   });

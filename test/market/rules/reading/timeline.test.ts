@@ -256,7 +256,7 @@ test.each([
   expect(VISIBILITIES.filter(reads)).toEqual(readers);
 });
 
-test('the next awardee can’t read a reminder to the one before', () => {
+test('the next awardee can’t read a reminder to the previous one', () => {
   const reminder = {
     type: 'job.reminded',
     fromStatus: 'awarded',

@@ -32,6 +32,11 @@ graphql(`
       allowed
       tokenCost
     }
+    upcoming {
+      action
+      at
+      unless
+    }
     bids(first: 20) {
       edges {
         cursor

@@ -1,4 +1,5 @@
 import { useMemo, useRef } from 'react';
+import { Countdown } from './countdown';
 import { oneAtATime } from './live';
 import { AWARD, JOB, JOB_EVENTS, SUBMIT_BID } from './documents';
 import { Field, Form } from './form';
@@ -20,6 +21,7 @@ export function JobPage({ id }: { id: string }) {
     <main>
       <h1>{job.title}</h1>
       <p data-testid="status">{job.status}</p>
+      <Countdown upcoming={job.upcoming} />
       {error !== undefined && <p role="alert">{error}</p>}
       <button onClick={() => void again()}>Look again</button>
       <p>{job.description}</p>
