@@ -305,6 +305,7 @@ function bodyFor(key: (typeof KEYS)[number], say: (name: string) => string, bid:
   if (key === 'update') return { requirements: say('requirements') };
   if (key === 'submitBid') return { amount: 1.5 };
   if (key === 'review') return { rating: 3 };
+  if (key === 'extendDeadline') return { until: new Date(Date.now() + 86_400_000).toISOString() };
   return bodyOf(key as Parameters<typeof bodyOf>[0], say, bid ?? newId('bid'));
 }
 

@@ -159,6 +159,7 @@ const COSTS: { readonly [Key in OperationKey]?: Cost } = {
   acceptResolution: [7, 2],
   acceptDecision: [7, 2],
   review: [7, 2],
+  extendDeadline: [7, 3],
   reachDecision: [7, 3],
   finalizeAppeal: [8, 3],
   complete: [10, 3],

@@ -144,6 +144,8 @@ function address({ op, job, bid, user }: Call): { method: string; path: string }
       return { method: 'GET', path: `/bids/${bid}/revisions` };
     case 'adjustTokens':
       return { method: 'POST', path: '/tokens/adjustments' };
+    case 'advanceClock':
+      return { method: 'POST', path: '/test-clock' };
     case 'suspendUser':
       return { method: 'POST', path: `/users/${user}/suspend` };
     case 'restoreUser':
@@ -165,6 +167,8 @@ function address({ op, job, bid, user }: Call): { method: string; path: string }
       return { method: 'GET', path: `/jobs/${job}/events` };
     case 'readDispute':
       return { method: 'GET', path: `/jobs/${job}/dispute` };
+    case 'readUpcoming':
+      return { method: 'GET', path: `/jobs/${job}/upcoming` };
     case 'readTokens':
       return { method: 'GET', path: '/tokens' };
     case 'readContractor':
@@ -242,6 +246,14 @@ function document(call: Call): Document {
           `input: $input) { job { ${ONE_JOB} } } }`,
         { ...versioned, input: body },
       );
+    case 'extendDeadline':
+      return mutation(
+        `mutation($id: ID!, $version: Int, $input: ExtendDeadlineInput!) { extendDeadline(id: $id, expectedVersion: ` +
+          `$version, input: $input) { job { ${ONE_JOB} } } }`,
+        { ...versioned, input: body },
+      );
+    case 'advanceClock':
+      return mutation('mutation($seconds: Int!) { advanceClock(seconds: $seconds) { now } }', body, (data) => data[op]);
     case 'submitBid':
       return mutation(
         `mutation($id: ID!, $input: SubmitBidInput!) { submitBid(jobId: $id, input: $input) { bid { ${BID} } } }`,
@@ -310,6 +322,12 @@ function document(call: Call): Document {
         query: `query($id: ID!) { job(id: $id) { dispute { ${DISPUTE} } } }`,
         variables: { id },
         root: ({ job: { dispute } }) => dispute && { ...dispute, openedBy: dispute.openedBy.id },
+      };
+    case 'readUpcoming':
+      return {
+        query: 'query($id: ID!) { job(id: $id) { upcoming { action at unless } } }',
+        variables: { id },
+        root: ({ job }) => ({ data: job.upcoming }),
       };
     case 'readTokens':
       return {

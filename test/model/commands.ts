@@ -4,7 +4,8 @@
  * wants fewer calls.
  */
 import fc from '../setup/random/property.js';
-import { EDITABLE, isIn, statesIn, type Transition } from '../story/specified.js';
+import { EDITABLE, EXTENDED_BY, isIn, statesIn, type Transition } from '../story/specified.js';
+import { DAY, HOUR, lengthOf } from './deadlines.js';
 import { JOB_FIELDS, TRANSITION } from './shapes.js';
 import {
   type Bid,
@@ -16,6 +17,7 @@ import {
   type Market,
   type Op,
   type Person,
+  mayBeReviewed,
   TRANSITION_NAMES,
 } from './market.js';
 
@@ -75,7 +77,9 @@ export function callFrom(step: Step, market: Market): Call {
     [55, fitting],
     [13, reading],
     [30, wild],
-    [2, supporting],
+    [3, supporting],
+    // Often, time passes without any call in between.
+    [market.isAgeing ? 60 : 5, ageing],
   ])(market, dice);
   return sealed(market, dice, plan, api);
 }
@@ -120,8 +124,13 @@ function supporting(market: Market, dice: Dice): Plan {
   return { op: 'suspendUser', by: admin(market), to: dice.of(market.people), flawed: 8 };
 }
 
+/** Time passes. */
+function ageing(market: Market): Plan {
+  return { op: 'advanceClock', by: admin(market), flawed: 4 };
+}
+
 function nextWithJob(market: Market, dice: Dice): Plan {
-  const unrated = market.jobs.find(({ rating, happenings }) => rating === null && happenings.some(isApproval));
+  const unrated = market.jobs.find(mayBeReviewed);
   if (unrated && dice.percent(12)) return { op: 'reviewJob', by: unrated.owner, job: unrated, flawed: 12 };
   const going = market.jobs.filter(({ state }) => !OVER.includes(state));
   if (going.length === 0 || dice.below(100) >= 92 + 2 * going.length)
@@ -134,6 +143,7 @@ function nextWithJob(market: Market, dice: Dice): Plan {
   const edit = plan('updateJob', owner);
   const cancel = plan('cancelJob', owner);
   const complete = plan('completeJob', admin(market));
+  const extend = plan('extendDeadline', extenderOf(job, market));
   switch (job.state) {
     case 'draft':
       if (gapsIn(job).length > 0 && dice.percent(70)) return { ...edit, fills: true };
@@ -153,6 +163,7 @@ function nextWithJob(market: Market, dice: Dice): Plan {
           [44, edit],
           [5, cancel],
           [3, complete],
+          [5, extend],
         ]);
       const one = dice.of(live);
       return dice.weighted([
@@ -166,6 +177,7 @@ function nextWithJob(market: Market, dice: Dice): Plan {
         [20, edit],
         [3, cancel],
         [1, complete],
+        [4, extend],
       ]);
     }
     case 'awarded':
@@ -192,6 +204,7 @@ function nextWithJob(market: Market, dice: Dice): Plan {
         [24, plan('requestChanges', owner)],
         [7, edit],
         [5, complete],
+        [12, extend],
       ]);
     case 'disputed':
       return dice.weighted([
@@ -210,6 +223,7 @@ function nextWithJob(market: Market, dice: Dice): Plan {
         [68, plan('fileAppeal', awardee)],
         [22, plan('acceptDecision', awardee)],
         [10, complete],
+        [20, extend],
       ]);
     case 'appealed':
       return dice.weighted([
@@ -222,7 +236,9 @@ function nextWithJob(market: Market, dice: Dice): Plan {
   }
 }
 
-const isApproval = ({ type }: Job['happenings'][number]) => type === 'job.approved';
+function extenderOf({ state, owner }: Job, market: Market): Person {
+  return EXTENDED_BY[state] === 'admin' ? admin(market) : owner;
+}
 
 const NEEDED: Fields = {
   category: 'plumbing',
@@ -248,6 +264,7 @@ const READS: readonly Op[] = [
   'ownBids',
   'listEvents',
   'readDispute',
+  'readUpcoming',
   'readTokens',
   'readContractor',
 ];
@@ -285,9 +302,12 @@ const EVERYTHING: readonly Op[] = [
   'adjustTokens',
   'suspendUser',
   'restoreUser',
+  'extendDeadline',
+  'advanceClock',
 ];
 
 const OF_ADMINS: readonly Op[] = [
+  'advanceClock',
   'adjustTokens',
   'suspendUser',
   'restoreUser',
@@ -323,7 +343,9 @@ function wild(market: Market, dice: Dice): Plan {
       ? bid?.by
       : OF_OWNERS.includes(op) && op.endsWith('Bid')
         ? bid?.job.owner
-        : undefined;
+        : op === 'extendDeadline' && job
+          ? extenderOf(job, market)
+          : undefined;
   const rightful =
     ofBid ??
     (OF_ADMINS.includes(op)
@@ -353,12 +375,21 @@ const WITHOUT_JOB: readonly Op[] = [
   ...OF_USERS,
   'createJob',
   'adjustTokens',
+  'advanceClock',
   'listJobs',
   'ownBids',
   'readTokens',
   'readContractor',
 ];
-const WITHOUT_VERSION: readonly Op[] = [...READS, ...BID_MOVES, ...OF_USERS, 'createJob', 'adjustTokens', 'submitBid'];
+const WITHOUT_VERSION: readonly Op[] = [
+  ...READS,
+  ...BID_MOVES,
+  ...OF_USERS,
+  'createJob',
+  'adjustTokens',
+  'advanceClock',
+  'submitBid',
+];
 /** Operations that have no input at all in GraphQL. */
 const WITHOUT_BODY: readonly Op[] = [
   ...BID_MOVES,
@@ -367,6 +398,7 @@ const WITHOUT_BODY: readonly Op[] = [
   'restoreUser',
   'readJob',
   'readDispute',
+  'readUpcoming',
   'readTokens',
   'readContractor',
 ];
@@ -453,6 +485,10 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, api: Api
       };
     case 'suspendUser':
       return { reason: say() };
+    case 'extendDeadline':
+      return { until: untilFor(job, market, dice), ...perhaps('reason', say) };
+    case 'advanceClock':
+      return { seconds: secondsToAdvance(hoursToAdvance(dice)) };
     case 'awardJob':
       return {
         bidId: bid?.id ?? `bid_${NOBODYS}`,
@@ -520,6 +556,34 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, api: Api
       );
     }
   }
+}
+
+/** A new deadline, up to the exact limits and an hour past them. */
+function untilFor(job: Job | undefined, market: Market, dice: Dice): string {
+  const end = (job && market.endOfDeadline(job)) ?? market.now;
+  const length = (job && lengthOf(job.state)) ?? 14 * DAY;
+  const base = dice.percent(85) ? Math.max(end, market.now) : end;
+  const later = dice.of([DAY, 5 * DAY, length / 2, 14 * DAY, end - base + length, end - base + length + HOUR, 0, -DAY]);
+  return new Date(market.startedAt + (base + later) * 1_000).toISOString();
+}
+
+function hoursToAdvance(dice: Dice): number {
+  return dice.weighted([
+    [25, () => 1 + dice.below(49)],
+    [38, () => 24 * (1 + dice.below(8))],
+    [22, () => 24 * (9 + dice.below(8))],
+    [10, () => 24 * (17 + dice.below(24))],
+    [5, () => 24 * (41 + dice.below(60))],
+    [2, () => 0],
+  ])();
+}
+
+/**
+ * Deadlines last whole hours, and a history takes some minutes of real time at most. A few seconds more than whole hours
+ * each time keep the clock clear of the moments at which a deadline begins or ends.
+ */
+export function secondsToAdvance(hours: number): number {
+  return hours === 0 ? 0 : hours * HOUR + 10;
 }
 
 function pageFor(dice: Dice, api: Api): Fields {
@@ -703,6 +767,8 @@ function badValue(field: string, dice: Dice): unknown {
   if (field.endsWith('Date')) return dice.of(['2026-02-30', '2026-2-3', 'soon', '2027-02-29', '2026-06-01T00:00:00Z']);
   if (field.startsWith('budget') || field === 'amount') return dice.of([-1, 1.005, 10_000_000_000, '12', true, 0]);
   if (field === 'rating') return dice.of([0, 6, 4.5, 'five']);
+  if (field === 'seconds') return dice.of([-1, -86_400, 1.5, '60', 31_536_001]);
+  if (field === 'until') return dice.of(['soon', '2099-06-01', '2099-06-01T00:00:00', '2099-13-01T00:00:00Z', 7]);
   if (field === 'estimatedDurationDays') return dice.of([0, 1.5, 'ten']);
   if (field === 'materialsIncluded' || field === 'guaranteedView') return dice.of(['yes', 1]);
   if (field === 'items') return dice.of([7, Array.from({ length: 21 }, () => 'One')]);

@@ -103,9 +103,33 @@ const EXPECTED: Readonly<Record<string, { codes: readonly string[]; from: readon
   ownBids: { codes: [...FIRST, 'VALIDATION_FAILED'], from: ['-'] },
   listEvents: { codes: [...OF_A_JOB, 'VALIDATION_FAILED'], from: [] },
   readDispute: { codes: OF_A_JOB, from: ['disputed'] },
+  readUpcoming: { codes: OF_A_JOB, from: ['open', 'disputed'] },
+  advanceClock: { codes: [...FIRST, 'VALIDATION_FAILED'], from: ['-'] },
   readTokens: { codes: ['UNAUTHENTICATED'], from: ['-'] },
   readContractor: { codes: ['UNAUTHENTICATED', 'NOT_FOUND'], from: ['-'] },
 };
+
+/** Everything that the clock does, by the state of the job in which it does that. */
+const CLOCK: Readonly<Record<string, readonly string[]>> = {
+  open: ['reminds owner', 'job.expired', 'reminds of a stake', 'bid.stake_released', 'stops', 'continues'],
+  awarded: ['reminds awardee', 'stops', 'continues'],
+  in_progress: ['reminds awardee', 'stops', 'continues'],
+  in_review: ['reminds owner', 'job.auto_approved', 'stops', 'continues'],
+  disputed: ['reminds parties', 'job.auto_escalated', 'stops', 'continues'],
+  escalated: ['reminds admin'],
+  decision_reached: ['reminds awardee', 'job.decision_stood', 'stops', 'continues'],
+  appealed: ['reminds admin'],
+};
+export const THE_CLOCK = 'the clock';
+
+function countsOfClock(all: readonly Cell[]): (readonly [what: string, times: number])[] {
+  return Object.entries(CLOCK).flatMap(([state, things]) =>
+    things.map((did) => {
+      const cell = all.find((one) => one.op === THE_CLOCK && one.state === state && one.outcome === did);
+      return [`${THE_CLOCK} ${did} on ${state}`, cell?.times ?? 0] as const;
+    }),
+  );
+}
 
 /** The rarest outcomes. A test that depends on one must not rely on luck. */
 export function rarest(coverage: Coverage, count: number): string {
@@ -120,7 +144,7 @@ export function rarest(coverage: Coverage, count: number): string {
       ),
     ];
   });
-  return times
+  return [...times, ...countsOfClock(all)]
     .sort((a, b) => a[1] - b[1])
     .slice(0, count)
     .map(([what, often]) => `${what} ${often}`)
@@ -130,7 +154,8 @@ export function rarest(coverage: Coverage, count: number): string {
 /** Expected outcomes that never occurred. */
 export function uncovered(coverage: Coverage): string[] {
   const all = cells(coverage);
-  return Object.entries(EXPECTED).flatMap(([op, { codes, from }]) => {
+  const ofClock = countsOfClock(all).filter(([, times]) => times === 0);
+  const ofCalls = Object.entries(EXPECTED).flatMap(([op, { codes, from }]) => {
     const own = all.filter((cell) => cell.op === op);
     return [
       ...codes
@@ -141,4 +166,5 @@ export function uncovered(coverage: Coverage): string[] {
         .map((state) => `${op} never succeeded on ${state}`),
     ];
   });
+  return [...ofCalls, ...ofClock.map(([what]) => `${what}: never`)];
 }

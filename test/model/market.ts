@@ -11,8 +11,21 @@ import {
   NOT_EDITABLE_AFTER_CHANGES,
   OPERATIONS_ON_JOBS,
   statesAllowing,
+  EXTENDED_BY,
+  type Transition,
 } from '../story/specified.js';
-import type { Transition } from '../story/specified.js';
+import {
+  actsAt,
+  due,
+  lengthOf,
+  planFor,
+  planForStake,
+  rowFor,
+  type ClockAction,
+  type Countdown,
+  type JobCountdown,
+  type Reminded,
+} from './deadlines.js';
 import * as shapes from './shapes.js';
 import type { Flaw } from './shapes.js';
 
@@ -30,6 +43,8 @@ export type Op =
   | 'deleteJob'
   | Transition
   | 'reviewJob'
+  | 'extendDeadline'
+  | 'advanceClock'
   | 'submitBid'
   | BidMove
   | 'reviseBid'
@@ -43,6 +58,7 @@ export type Op =
   | 'ownBids'
   | 'listEvents'
   | 'readDispute'
+  | 'readUpcoming'
   | 'readTokens'
   | 'readContractor';
 
@@ -83,6 +99,8 @@ export interface Bid {
   holdId: string | null;
   /** Undefined if nothing was staked. */
   hold: 'active' | 'released' | undefined;
+  /** What the clock counts for the stake. */
+  readonly countdown: Countdown;
   createdAt: string;
 }
 
@@ -95,6 +113,11 @@ export interface Happening {
   readonly texts: Fields;
   /** The contractor who lost the award. No other contractor knows why. */
   readonly loser?: Person;
+  readonly byClock: boolean;
+  /** The people whom the clock reminded. Only they and admins see it. */
+  readonly reminded?: readonly Person[];
+  /** In seconds since the history began, in the time of deadlines. */
+  readonly at: number;
 }
 
 export interface Dispute {
@@ -102,13 +125,14 @@ export interface Dispute {
   details: string | null;
   /** The service assigns the ID. */
   proposal: { id: string; resolution: string; by: Person; agreedBy: string | null } | null;
-  escalation: { by: Person; reason: string } | null;
+  /** `by` is null if the clock did it. */
+  escalation: { by: Person | null; reason: string } | null;
   decision: { by: Person; decision: string; ruling: string; resolutionTerms: string | null } | null;
   appeal: { by: Person; reason: string; supportingEvidence: string | null } | null;
   finalDecision: { by: Person; finalDecision: string; ruling: string } | null;
   ending: {
-    by: Person;
-    how: 'agreement' | 'decision_accepted' | 'final_decision' | 'completed_by_admin';
+    by: Person | null;
+    how: 'agreement' | 'decision_accepted' | 'decision_stood' | 'final_decision' | 'completed_by_admin';
     text: string;
   } | null;
 }
@@ -138,6 +162,11 @@ export interface Job {
   completionBase: string | null;
   readonly happenings: Happening[];
   dispute: Dispute | null;
+  readonly countdown: JobCountdown;
+  /** Since when the deadline stands still. */
+  stoppedSince: number | null;
+  /** For how long it stood still before that. */
+  stoodStill: number;
 }
 
 export interface Page<Row> {
@@ -172,6 +201,8 @@ export type Answer =
   | { readonly is: 'revisions'; readonly page: Page<Bid['revisions'][number]> }
   | { readonly is: 'events'; readonly page: Page<SeenHappening> }
   | { readonly is: 'dispute'; readonly dispute: Dispute | null }
+  | { readonly is: 'upcoming'; readonly upcoming: readonly Upcoming[] }
+  | { readonly is: 'clock'; readonly now: number }
   | { readonly is: 'tokens'; readonly tokens: Tokens }
   | { readonly is: 'contractor'; readonly contractor: Person; readonly record: Record_ };
 
@@ -192,6 +223,12 @@ interface Record_ {
   ratings: number[];
 }
 
+/** What the clock will do, and when. */
+export interface Upcoming {
+  readonly action: ClockAction;
+  readonly at: number;
+}
+
 /** An admin's action on a user. */
 export interface Act {
   readonly action: Op;
@@ -205,6 +242,20 @@ export interface Action {
   readonly reason: string | null;
   readonly missingFields: readonly string[];
   readonly tokenCost: number | null;
+  /** When the clock ends the chance to act. */
+  readonly until: number | null;
+}
+
+export interface Turn {
+  readonly from: number;
+  readonly to: number;
+  readonly suspended: ReadonlySet<Person>;
+}
+
+/** Something that the clock did, and the state of the job in which it did that. */
+export interface ClockStep {
+  readonly state: JobState;
+  readonly did: string;
 }
 
 class Refused extends Error {
@@ -271,9 +322,21 @@ export class Market {
   private readonly balances = new Map<Person, number>();
   private readonly records = new Map<Person, Record_>();
 
+  /** In the time of deadlines, in seconds since the history began. */
+  now = 0;
+  /** What the clock did in its last turn. */
+  clockSteps: ClockStep[] = [];
+  /** True if the last call moved the clock. */
+  isAgeing = false;
+  /** Each move of the clock, and who was suspended at the time. */
+  readonly turns: Turn[] = [];
+  private isClock = false;
+
+  /** `startedAt` is the real time, in milliseconds. */
   constructor(
     readonly people: readonly Person[],
     balances: ReadonlyMap<Person, number>,
+    readonly startedAt: number,
   ) {
     for (const person of people) this.balances.set(person, balances.get(person) ?? 0);
     for (const person of people) this.records.set(person, { completedJobs: 0, ratings: [] });
@@ -281,6 +344,7 @@ export class Market {
 
   /** The response that the service must return. The model has already applied the call's effects. */
   perform(call: Call): Answer {
+    this.isAgeing = call.op === 'advanceClock';
     try {
       return this.run(call);
     } catch (error) {
@@ -343,7 +407,8 @@ export class Market {
         const readsLoss = person.role === 'admin' || person === job.owner || person === loser;
         return { ...happening, sequence: at + 1, whole: loser ? readsLoss : whole || bidder === person };
       })
-      .filter(({ type, bidder, from, to }) => {
+      .filter(({ type, bidder, from, to, reminded }) => {
+        if (reminded) return person.role === 'admin' || reminded.includes(person);
         if (bidder !== null) return bidder === person || (whole && person.role !== 'contractor');
         return whole || from !== to || (hasBid && type === 'job.updated');
       });
@@ -359,11 +424,35 @@ export class Market {
    */
   actionsFor(person: Person, job: Job): Record<string, Action> {
     return Object.fromEntries(
-      JOB_ACTION_KEYS.map((key) => [actionName(key), this.actionFor(person, job, OPERATIONS_ON_JOBS[key].operation)]),
+      JOB_ACTION_KEYS.map((key) => {
+        const action = this.actionFor(person, job, OPERATIONS_ON_JOBS[key].operation);
+        return [actionName(key), { ...action, until: action.allowed ? this.chanceEnds(person, job, key) : null }];
+      }),
     );
   }
 
-  private actionFor(person: Person, job: Job, op: Op): Action {
+  private chanceEnds(person: Person, job: Job, key: (typeof JOB_ACTION_KEYS)[number]): number | null {
+    const end = rowFor(job)?.end;
+    const at = this.upcomingFor(person, job).find(({ action }) => action === end?.action)?.at;
+    return !end || at === undefined || mayStart(key, { ...job, state: end.to }) ? null : at;
+  }
+
+  /** What the clock will do if nobody acts, soonest first. */
+  upcomingFor(person: Person, job: Job): Upcoming[] {
+    const row = rowFor(job);
+    const sees = this.readsAll(person, job) || isIn('bidding', job.state);
+    if (!row || !sees || job.stoppedSince !== null) return [];
+    const now = this.running(job);
+    const list: Upcoming[] = [];
+    if (row.end)
+      list.push({ action: row.end.action, at: actsAt(planFor(job.state, job.countdown), job.countdown, now) });
+    const visible = this.visibleBids(person, job);
+    for (const { countdown } of stakesOf(job).filter((bid) => visible.includes(bid)))
+      list.push({ action: 'RELEASE_STAKE', at: actsAt(planForStake(countdown), countdown, now) });
+    return list.map(({ action, at }) => ({ action, at: at + job.stoodStill })).sort((a, b) => a.at - b.at);
+  }
+
+  private actionFor(person: Person, job: Job, op: Op): Omit<Action, 'until'> {
     const refused = (reason: string) => ({ allowed: false, reason, missingFields: [], tokenCost: null });
     const allowed = { allowed: true, reason: null, missingFields: [], tokenCost: null };
     switch (op) {
@@ -383,6 +472,13 @@ export class Market {
       case 'reviewJob':
         if (person !== job.owner) return refused('FORBIDDEN');
         return mayBeReviewed(job) ? allowed : refused('INVALID_TRANSITION');
+      case 'extendDeadline': {
+        if (person !== job.owner && person.role !== 'admin') return refused('FORBIDDEN');
+        const extender = EXTENDED_BY[job.state];
+        if (!extender) return refused('INVALID_TRANSITION');
+        if (!this.isParty(person, job, extender)) return refused('FORBIDDEN');
+        return wasExtended(job) ? refused('INVALID_TRANSITION') : allowed;
+      }
       default: {
         const row = TRANSITIONS.get(op as Transition)!;
         if (!this.isParty(person, job, row.by)) return refused('FORBIDDEN');
@@ -415,6 +511,10 @@ export class Market {
         return this.remove(call);
       case 'reviewJob':
         return this.review(call);
+      case 'extendDeadline':
+        return this.extend(call);
+      case 'advanceClock':
+        return this.advance(call);
       case 'submitBid':
         return this.submitBid(call);
       case 'viewBid':
@@ -444,6 +544,10 @@ export class Market {
         return this.listEvents(call);
       case 'readDispute':
         return this.readDispute(call);
+      case 'readUpcoming': {
+        const person = this.admit(call, ANYONE, shapes.NOTHING);
+        return { is: 'upcoming', upcoming: this.upcomingFor(person, this.found(call, person)) };
+      }
       case 'readTokens':
         return { is: 'tokens', tokens: this.tokensOf(this.admit(call, ANYONE, shapes.NOTHING)) };
       case 'readContractor':
@@ -528,8 +632,12 @@ export class Market {
       mostPaid: 0,
       completionBase: null,
       dispute: null,
-      happenings: [{ type: 'job.created', bidder: null, from: null, to: 'draft', texts: {} }],
+      happenings: [],
+      countdown: { from: this.now, reminded: null, disputed: null, extension: 0 },
+      stoppedSince: null,
+      stoodStill: 0,
     };
+    this.log(job, { type: 'job.created', bidder: null, from: null, to: 'draft', texts: {} });
     this.jobs.push(job);
     return { is: 'job', job, created: true };
   }
@@ -595,7 +703,7 @@ export class Market {
     }
     if (job.state === 'in_progress') job.completionBase ??= after.desiredCompletionDate as string | null;
     job.version += 1;
-    job.happenings.push({ type: 'job.updated', bidder: null, from: job.state, to: job.state, texts: {} });
+    this.log(job, { type: 'job.updated', bidder: null, from: job.state, to: job.state, texts: {} });
     return { is: 'job', job };
   }
 
@@ -636,12 +744,10 @@ export class Market {
     const said = shapes.normal(call.body);
     const from = job.state;
     const addEvent = (type: string, to: JobState, texts: Fields = said, more: Pick<Happening, 'loser'> = {}) =>
-      job.happenings.push({ type, bidder: null, from, to, texts, ...more });
+      this.log(job, { type, bidder: null, from, to, texts, ...more });
     const arrive = (texts?: Fields, more?: Pick<Happening, 'loser'>) => {
       addEvent(row.event, row.to, texts, more);
-      job.state = row.to;
-      job.version += 1;
-      if (isIn('end', row.to)) this.end(job);
+      this.enter(job, row.to);
       if (person.role === 'admin') this.record(op, job.owner, said.reason, job);
     };
 
@@ -668,7 +774,7 @@ export class Market {
         bid.state = 'accepted';
         job.awarded = bid;
         job.passedOver = new Map(job.bids.filter(({ state }) => LIVE.includes(state)).map((one) => [one, one.state]));
-        job.happenings.push(ofBid('bid.accepted', bid));
+        this.log(job, ofBid('bid.accepted', bid));
         this.rejectLive(job);
         break;
       }
@@ -786,6 +892,147 @@ export class Market {
     return { is: 'job', job };
   }
 
+  private log(job: Job, happening: Omit<Happening, 'at' | 'byClock'>): void {
+    job.happenings.push({ ...happening, at: this.now, byClock: this.isClock });
+  }
+
+  private enter(job: Job, state: JobState): void {
+    if (job.stoppedSince !== null) this.letRun(job);
+    job.state = state;
+    job.version += 1;
+    const from = this.running(job);
+    const disputed = state === 'disputed' ? from : job.countdown.disputed;
+    Object.assign(job.countdown, { from, disputed, reminded: null, extension: 0 });
+    if (isIn('end', state)) this.end(job);
+  }
+
+  private extend(call: Call): Answer {
+    const person = this.admit(call, ['homeowner', 'admin'], shapes.EXTENSION);
+    const job = this.found(call, person);
+    if (person !== job.owner && person.role !== 'admin') throw new Refused({ code: 'FORBIDDEN' });
+    if (call.version !== undefined && call.version !== job.version)
+      throw new Refused({ code: 'STALE_VERSION', details: { version: job.version } });
+    const extender = EXTENDED_BY[job.state];
+    if (!extender) throw invalidTransition(job.state);
+    if (!this.isParty(person, job, extender)) throw new Refused({ code: 'FORBIDDEN' });
+    if (wasExtended(job)) throw invalidTransition(job.state);
+    const said = shapes.normal(call.body);
+    const until = (Date.parse(String(said.until)) - this.startedAt) / 1_000;
+    const end = planFor(job.state, job.countdown).end! + job.stoodStill;
+    if (until <= Math.max(end, this.now) || until > end + lengthOf(job.state)!)
+      throw new Refused({ code: 'VALIDATION_FAILED', fields: ['until'] });
+    job.countdown.extension += until - end;
+    this.log(job, { type: 'job.deadline_extended', bidder: null, from: job.state, to: job.state, texts: said });
+    if (person.role === 'admin') this.record('extendDeadline', job.owner, said.reason, job);
+    return { is: 'job', job };
+  }
+
+  /** When the deadline of a job ends. Undefined if the clock does nothing then. */
+  endOfDeadline(job: Job): number | undefined {
+    return lengthOf(job.state) === undefined ? undefined : planFor(job.state, job.countdown).end! + job.stoodStill;
+  }
+
+  private advance(call: Call): Answer {
+    this.admit(call, ['admin'], shapes.ADVANCE);
+    this.clockSteps = [];
+    this.isClock = true;
+    // First, the clock does what it would have done by now.
+    for (const job of this.jobs) this.look(job);
+    const from = this.now;
+    this.now += call.body.seconds as number;
+    this.turns.push({ from, to: this.now, suspended: new Set(this.suspended) });
+    for (const job of this.jobs) while (this.look(job));
+    this.isClock = false;
+    return { is: 'clock', now: this.now };
+  }
+
+  /** The time that counts for the job's deadlines, in which they don't stand still. */
+  private running({ stoppedSince, stoodStill }: Job): number {
+    return (stoppedSince ?? this.now) - stoodStill;
+  }
+
+  private letRun(job: Job): void {
+    job.stoodStill += this.now - job.stoppedSince!;
+    job.stoppedSince = null;
+  }
+
+  /** Does one thing that is due. Returns false if nothing is. */
+  private look(job: Job): boolean {
+    const row = rowFor(job);
+    if (!row) return false;
+    const { state, countdown } = job;
+    const didOnce = (did: string) => this.clockSteps.push({ state, did });
+    if (this.respondersOf(job, row.reminds).some((person) => this.suspended.has(person))) {
+      if (job.stoppedSince !== null) return false;
+      job.stoppedSince = this.now;
+      didOnce('stops');
+      this.remind(job, 'admin');
+      return true;
+    }
+    if (job.stoppedSince !== null) {
+      this.letRun(job);
+      didOnce('continues');
+      return true;
+    }
+    const now = this.running(job);
+    const step = due(planFor(state, countdown), countdown, now);
+    if (step === 'reminder') {
+      countdown.reminded = now;
+      didOnce(`reminds ${row.reminds}`);
+      this.remind(job, row.reminds);
+    }
+    if (step === 'end') {
+      didOnce(row.end!.event);
+      this.act(job);
+    }
+    if (step !== undefined) return true;
+    for (const bid of stakesOf(job)) {
+      const stakesStep = due(planForStake(bid.countdown), bid.countdown, now);
+      if (stakesStep === undefined) continue;
+      if (stakesStep === 'reminder') {
+        bid.countdown.reminded = now;
+        didOnce('reminds of a stake');
+        this.remind(job, 'owner', { bidId: bid.id });
+      } else {
+        bid.hold = 'released';
+        didOnce('bid.stake_released');
+        this.log(job, { ...ofBid('bid.stake_released', bid), texts: { bidId: bid.id } });
+      }
+      return true;
+    }
+    return false;
+  }
+
+  private respondersOf(job: Job, who: Reminded): Person[] {
+    const { owner, awarded } = job;
+    const awardee = awarded ? [awarded.by] : [];
+    return { owner: [owner], awardee, parties: [owner, ...awardee], admin: [] }[who];
+  }
+
+  private remind(job: Job, to: Reminded, more: Fields = {}): void {
+    const { state } = job;
+    const reminded = this.respondersOf(job, to);
+    const texts = { to, ...more };
+    this.log(job, { type: 'job.reminded', bidder: null, from: state, to: state, texts, reminded });
+  }
+
+  /** What happens because nobody acted. */
+  private act(job: Job): void {
+    const { event, to, action } = rowFor(job)!.end!;
+    const refund = action === 'EXPIRE' && job.bids.length === 0 ? job.mostPaid : 0;
+    const texts: Fields = refund > 0 ? { tokensRefunded: refund } : {};
+    this.log(job, { type: event, bidder: null, from: job.state, to, texts });
+    this.balances.set(job.owner, this.balances.get(job.owner)! + refund);
+    this.enter(job, to);
+    if (action === 'APPROVE') this.recordOf(job.awarded!.by).completedJobs += 1;
+    if (action === 'ESCALATE') {
+      const reason = 'The parties didn’t settle the dispute in time, so an admin decides it.';
+      Object.assign(job.dispute!, { proposal: null, escalation: { by: null, reason } });
+    }
+    if (action === 'STAND_DECISION')
+      job.dispute!.ending = { by: null, how: 'decision_stood', text: job.dispute!.decision!.decision };
+  }
+
   private resolve(job: Job, person: Person, said: Fields, arrive: () => void, propose: () => void): Answer {
     const dispute = job.dispute!;
     const resolution = String(said.resolution);
@@ -798,6 +1045,7 @@ export class Market {
     } else if (!same) {
       propose();
       dispute.proposal = { id: '', resolution, by: person, agreedBy: textOf(said.agreedBy) };
+      job.countdown.from = this.running(job);
     }
     return { is: 'job', job };
   }
@@ -811,7 +1059,7 @@ export class Market {
     job.review = textOf(said.review) ?? job.review;
     this.recordOf(job.awarded!.by).ratings.push(job.rating);
     job.version += 1;
-    job.happenings.push({ type: 'job.reviewed', bidder: null, from: job.state, to: job.state, texts: said });
+    this.log(job, { type: 'job.reviewed', bidder: null, from: job.state, to: job.state, texts: said });
     return { is: 'job', job };
   }
 
@@ -825,7 +1073,7 @@ export class Market {
     for (const bid of job.bids.filter(({ state }) => LIVE.includes(state))) {
       bid.state = 'rejected';
       if (bid.hold === 'active') bid.hold = 'released';
-      job.happenings.push(ofBid('bid.rejected', bid));
+      this.log(job, ofBid('bid.rejected', bid));
     }
   }
 
@@ -835,10 +1083,10 @@ export class Market {
     bid.state = to;
     if (bid.hold === 'active') bid.hold = 'released';
     job.awarded = null;
-    job.happenings.push(ofBid(`bid.${to}`, bid));
+    this.log(job, ofBid(`bid.${to}`, bid));
     for (const [other, state] of job.passedOver) {
       other.state = state;
-      job.happenings.push(ofBid('bid.restored', other));
+      this.log(job, ofBid('bid.restored', other));
     }
   }
 
@@ -865,10 +1113,11 @@ export class Market {
       guaranteed,
       holdId: null,
       hold: guaranteed ? 'active' : undefined,
+      countdown: { from: this.running(job), reminded: null },
       createdAt: '',
     };
     job.bids.push(bid);
-    job.happenings.push(ofBid('bid.submitted', bid));
+    this.log(job, ofBid('bid.submitted', bid));
     return { is: 'bid', bid, created: true };
   }
 
@@ -880,7 +1129,7 @@ export class Market {
     if (!row.from.includes(bid.state)) throw invalidTransition(bid.state);
     bid.state = row.to;
     if (!LIVE.includes(bid.state) && bid.hold === 'active') bid.hold = 'released';
-    bid.job.happenings.push(ofBid(row.event, bid));
+    this.log(bid.job, ofBid(row.event, bid));
     return { is: 'bid', bid };
   }
 
@@ -920,7 +1169,7 @@ export class Market {
     bid.fields = { ...bid.fields, ...patch };
     bid.version += 1;
     bid.editsSeen = bid.job.publicEdits;
-    bid.job.happenings.push(ofBid('bid.revised', bid));
+    this.log(bid.job, ofBid('bid.revised', bid));
     return { is: 'bid', bid };
   }
 
@@ -1089,18 +1338,32 @@ function contradictionsIn(fields: Fields): string[] {
   return said;
 }
 
-/** Leaves out the 30-day limit, because no history lasts that long. */
-function mayBeReviewed({ rating, happenings }: Job): boolean {
-  return rating === null && happenings.some(({ type }) => type === 'job.approved');
+/** Leaves out the 30-day limit, because no history lasts that long. The time of deadlines doesn't count. */
+export function mayBeReviewed({ rating, happenings }: Job): boolean {
+  return rating === null && happenings.some(isApproval);
+}
+
+/** Work also counts as approved if its owner doesn't respond in time. */
+function isApproval({ type }: Happening): boolean {
+  return type === 'job.approved' || type === 'job.auto_approved';
+}
+
+function wasExtended({ state, happenings }: Job): boolean {
+  return happenings.some(({ type, from }) => type === 'job.deadline_extended' && from === state);
+}
+
+/** The bids whose stakes the clock watches, oldest first. */
+function stakesOf({ state, bids }: Job): Bid[] {
+  return isIn('bidding', state) ? bids.filter((bid) => bid.state === 'pending' && bid.hold === 'active') : [];
 }
 
 function isCredited({ happenings }: Job): boolean {
   return happenings.some(
-    ({ type, texts }) => type === 'job.approved' || (type === 'job.completed' && texts.creditContractor === true),
+    (one) => isApproval(one) || (one.type === 'job.completed' && one.texts.creditContractor === true),
   );
 }
 
-function ofBid(type: string, { by }: Bid): Happening {
+function ofBid(type: string, { by }: Bid): Omit<Happening, 'at' | 'byClock'> {
   return { type, bidder: by, from: null, to: null, texts: {} };
 }
 

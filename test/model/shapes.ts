@@ -44,6 +44,14 @@ const date: Kind = {
     return Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= days ? 'yes' : 'wrong value';
   },
 };
+const moment: Kind = {
+  required: true,
+  fits: (value) => {
+    // GraphQL passes a time on without checking it.
+    const isMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(String(value));
+    return typeof value === 'string' && isMoment && !Number.isNaN(Date.parse(value)) ? 'yes' : 'wrong value';
+  },
+};
 const whole = (min: number, max = 2 ** 31 - 1): Kind => ({
   required: false,
   fits: (value) => {
@@ -145,6 +153,9 @@ function shapeOf(key: JobTransitionKey): Shape {
 }
 
 export const REVIEW: Shape = { rating: { ...whole(1, 5), required: true }, review: text(NOTE) };
+
+export const EXTENSION: Shape = { until: moment, reason: text(NOTE) };
+export const ADVANCE: Shape = { seconds: { ...whole(0, 365 * 86_400), required: true } };
 
 export const BID: Shape = {
   amount: price,

@@ -6,7 +6,10 @@ import { eventType } from '../story/calls.js';
 import { admin, contractor, homeowner, type Person as Member } from '../story/cast.js';
 import { checkDatabase } from '../setup/database/checker.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
-import { callFrom, describeCall, type Step } from './commands.js';
+import { callFrom, describeCall, secondsToAdvance, type Step } from './commands.js';
+import { THE_CLOCK } from './coverage.js';
+import { checkAtRest, checkClock } from './invariants.js';
+import { DAY } from './deadlines.js';
 import { BID, CONTRACTOR, DISPUTE, EVENTS, JOB, lowered, openApis, type Apis, type Heard } from './apis.js';
 import {
   isLocated,
@@ -23,6 +26,7 @@ import {
   type Person,
   type Role,
   type SeenHappening,
+  type Upcoming,
 } from './market.js';
 
 /** The count of each outcome: operation, state of the job or bid, and result. */
@@ -40,8 +44,19 @@ const BALANCES = { Hanna: 75, Hugo: 20, Carl: 25, Cora: 10, Cody: 4 };
 /** Access tokens last 15 minutes; a long run lasts longer. */
 const LOG_IN_AGAIN_AFTER_MS = 8 * 60_000;
 
+/** An open job whose deadline was extended: twice 30 days. */
+const LONGEST_DEADLINE = 60 * DAY;
+
+/** Also finds a refund that is missing. */
+const MISDIRECTED_REFUNDS = `
+  select e.job_id, t.to_account, t.amount from events e join jobs j on j.id = e.job_id
+  join homeowners h on h.id = j.homeowner_id left join token_transfers t on t.job_id = e.job_id
+    and t.reason = 'publish_refund'
+  where e.type = 'job.expired' and (t.to_account, t.amount) is distinct from
+    (case when j.bids_ever = 0 then h.user_id end, case when j.bids_ever = 0 then j.most_tokens_paid end)`;
+
 export async function openWorld(): Promise<World> {
-  const app = await openTestApp();
+  const app = await openTestApp({ DEADLINES: 'act', CLOCK: 'adjustable' });
   const apis = openApis(app.url);
   const members = new Map<Person, Member>();
   const join = async (joining: Promise<Member>, role: Role) => {
@@ -80,34 +95,58 @@ export async function openWorld(): Promise<World> {
       await logInAgain(people);
       loggedInAt = Date.now();
     }
-    return new Market(people, balances);
+    return new Market(people, balances, Date.now());
+  }
+
+  async function perform(call: Call, market: Market, coverage: Coverage): Promise<void> {
+    transcript.push(describeCall(call));
+    const before = stateBefore(market, call);
+    const expected = market.perform(call);
+    const heard = await apis.send(call, call.by ? tokens.get(call.by) : undefined);
+    transcript.push(`    → ${heard.code ?? heard.status}`);
+    const count = (outcome: string) => coverage.set(outcome, (coverage.get(outcome) ?? 0) + 1);
+    count(`${call.op} | ${before} | ${expected.is === 'refused' ? expected.refusal.code : 'ok'}`);
+    checkAnswer(call, market, expected, heard);
+    if (call.op === 'resolveDispute' && expected.is === 'job')
+      await learnProposal(apis, expected.job, tokens.get(call.by!)!);
+    if (expected.is === 'user' && expected.isSuspended) loggedOut.add(expected.person);
+    else if (expected.is === 'user' && loggedOut.has(expected.person)) await logInAgain([expected.person]);
+    if (expected.is !== 'clock') return;
+    for (const { state, did } of market.clockSteps) count(`${THE_CLOCK} | ${state} | ${did}`);
+    transcript.push(...market.clockSteps.map(({ state, did }) => `    ${state}: ${did}`));
+    checkClock(market);
+  }
+
+  /** Nobody acts anymore. Jumps of 3 to 40 days follow, until nothing has changed for longer than any deadline lasts. */
+  async function comeToRest(history: readonly Step[], market: Market, coverage: Coverage): Promise<void> {
+    const by = people.find(({ role }) => role === 'admin')!;
+    const dice = history.map(([first = 0]) => first);
+    let quietSince = market.now;
+    for (let jump = 0; market.now - quietSince <= LONGEST_DEADLINE; jump += 1) {
+      const days = 3 + (((dice[jump % dice.length] ?? 0) + jump * 7) % 38);
+      const body = { seconds: secondsToAdvance(days * 24) };
+      await perform({ op: 'advanceClock', by, api: 'rest', body }, market, coverage);
+      if (market.clockSteps.length > 0) quietSince = market.now;
+    }
   }
 
   return {
     transcript,
     async play(history, coverage) {
       const market = await begin();
-      for (const step of history) {
-        const call = callFrom(step, market);
-        transcript.push(describeCall(call));
-        const before = stateBefore(market, call);
-        const expected = market.perform(call);
-        const heard = await apis.send(call, call.by ? tokens.get(call.by) : undefined);
-        transcript.push(`    → ${heard.code ?? heard.status}`);
-        const outcome = `${call.op} | ${before} | ${expected.is === 'refused' ? expected.refusal.code : 'ok'}`;
-        coverage.set(outcome, (coverage.get(outcome) ?? 0) + 1);
-        checkAnswer(call, market, expected, heard);
-        if (call.op === 'resolveDispute' && expected.is === 'job')
-          await learnProposal(apis, expected.job, tokens.get(call.by!)!);
-        if (expected.is === 'user' && expected.isSuspended) loggedOut.add(expected.person);
-        else if (expected.is === 'user' && loggedOut.has(expected.person)) await logInAgain([expected.person]);
-      }
+      for (const step of history) await perform(callFrom(step, market), market, coverage);
       transcript.push('At the end:');
       for (const person of people) await checkAll(apis, market, person, tokens.get(person)!);
+      transcript.push('Then nobody acts:');
+      await comeToRest(history, market, coverage);
+      transcript.push('At rest:');
+      for (const person of people) await checkAll(apis, market, person, tokens.get(person)!);
+      checkAtRest(market);
       same('the database', await checkDatabase(app.sql), []);
+      same('misdirected refunds', [...(await app.sql.unsafe(MISDIRECTED_REFUNDS))], []);
       same(
         'failures in the log',
-        app.logged.filter((line) => /"level":"(error|fatal)"/.test(line)),
+        app.logged.filter((line) => /"level":"(error|fatal)"|the clock could not/.test(line)),
         [],
       );
     },
@@ -134,6 +173,7 @@ async function reset(app: TestApp, balances: ReadonlyMap<Person, number>): Promi
     delete from job_search; delete from open_job_search; delete from jobs; delete from token_transfers;
     delete from admin_actions;
     update users set suspended_at = null where suspended_at is not null;
+    update deadline_clock set ahead_seconds = 0;
     update contractors set completed_jobs = 0, rating_sum = 0, rating_count = 0 where completed_jobs > 0;
     insert into token_transfers (id, from_account, to_account, amount, reason, user_id) values ${transfers.join(', ')};
     update token_balances b set held = 0, balance = coalesce((select sum(amount) from token_transfers t
@@ -205,6 +245,10 @@ function checkAnswer(call: Call, market: Market, expected: Answer, heard: Heard)
       return sameEvents(expected.page.rows, data.data);
     case 'dispute':
       return sameDispute(expected.dispute, data);
+    case 'upcoming':
+      return sameUpcoming(market, expected.upcoming, data.data);
+    case 'clock':
+      return sameTime('the time', market, data.now, expected.now);
     case 'tokens':
       return same('the tokens', data, expected.tokens);
     case 'contractor':
@@ -222,6 +266,27 @@ const STATUS: Readonly<Record<string, number>> = {
 function same(what: string, is: unknown, shouldBe: unknown): void {
   if (isDeepStrictEqual(is, shouldBe)) return;
   throw new Error(`${what}: the service says ${JSON.stringify(is)}, the model ${JSON.stringify(shouldBe)}`);
+}
+
+/** The service's time also contains the real time since the history began. */
+function sameTime(what: string, { startedAt }: Market, is: unknown, shouldBe: number | null): void {
+  if (is === null || is === undefined || shouldBe === null) return same(what, is ?? null, shouldBe);
+  const ms = Date.parse(String(is));
+  const passed = Date.now() - startedAt;
+  if (ms < startedAt + shouldBe * 1_000 - 1_000 || ms > startedAt + shouldBe * 1_000 + passed + 1_000)
+    same(what, is, `about ${new Date(startedAt + shouldBe * 1_000).toISOString()}`);
+}
+
+function sameUpcoming(market: Market, expected: readonly Upcoming[], data: Json[]): void {
+  same(
+    'what is upcoming',
+    data.map(({ action }) => action.toUpperCase()),
+    expected.map(({ action }) => action),
+  );
+  for (const [index, { action, at }] of expected.entries()) {
+    sameTime(`when the clock does this: ${action}`, market, data[index].at, at);
+    same('whether somebody can prevent it', typeof data[index].unless, 'string');
+  }
 }
 
 /** Copies the values of a new job that only the service knows. */
@@ -338,16 +403,17 @@ function samePage(
 }
 
 function sameEvents(expected: readonly SeenHappening[], data: Json[]): void {
-  const shown = ({ type, sequence, fromStatus, toStatus }: Json) => ({
+  const shown = ({ type, sequence, fromStatus, toStatus, actorId }: Json) => ({
     type: type.includes('.') ? type : eventType(type),
     sequence,
     from: fromStatus,
     to: toStatus,
+    byClock: actorId === null,
   });
   same(
     'the events',
     data.map(shown),
-    expected.map(({ type, sequence, from, to }) => ({ type, sequence, from, to })),
+    expected.map(({ type, sequence, from, to, byClock }) => ({ type, sequence, from, to, byClock })),
   );
   for (const [at, { texts, whole, type }] of expected.entries()) {
     const { rating, review, fields, tokensCharged, tokensRefunded, bidId, data: rest } = data[at];
@@ -372,7 +438,7 @@ function sameDispute(dispute: Dispute | null, data: Json): void {
   const { reason, details, proposal, escalation, decision, appeal, finalDecision, ending } = dispute;
   const picked = (part: Json, names: readonly string[]) =>
     part && Object.fromEntries(names.map((name) => [name, part[name]]));
-  const by = (person: Person) => person.userId;
+  const by = (person: Person | null) => person?.userId ?? null;
   same('the dispute', [data.reason, data.details], [reason, details]);
   same(
     'the proposal',
@@ -443,7 +509,8 @@ const EVERYTHING = `query($hidden: ID!, $anyHidden: Boolean!, $isAdmin: Boolean!
   jobs(first: $jobs) { totalCount nodes { ${JOB} bidCount
     bids(first: $bids) { totalCount nodes { ${BID} hold { id amount status } } }
     myBid { id } awardedBid { id }
-    availableActions { action allowed reason missingFields tokenCost }
+    availableActions { action allowed reason missingFields tokenCost until }
+    upcoming { action at unless }
     dispute { ${DISPUTE} } } }
   hidden: job(id: $hidden) @include(if: $anyHidden) { id }
   a: contractor(id: $a) { ${CONTRACTOR} } b: contractor(id: $b) {
@@ -543,7 +610,7 @@ function sameWholeJob(
   market: Market,
   person: Person,
   job: Job,
-  { bidCount, bids, myBid, awardedBid, availableActions, timeline, dispute, ...data }: Json,
+  { bidCount, bids, myBid, awardedBid, availableActions, upcoming, timeline, dispute, ...data }: Json,
 ): void {
   sameJob(market, person, job, data);
   same('the bid count', bidCount, job.bids.filter(({ state }) => state !== 'withdrawn').length);
@@ -563,8 +630,14 @@ function sameWholeJob(
   same('the awarded bid', awardedBid?.id ?? null, job.awarded && visible.includes(job.awarded) ? job.awarded.id : null);
   const actions = Object.fromEntries(availableActions.map(({ action, ...rest }: Json) => [action, rest]));
   const expected = market.actionsFor(person, job);
-  for (const name of Object.keys({ ...actions, ...expected }))
-    same(`${name} for ${person.name} on a job that is ${job.state}`, actions[name], expected[name]);
+  for (const name of Object.keys({ ...actions, ...expected })) {
+    const what = `${name} for ${person.name} on a job that is ${job.state}`;
+    const { until, ...action } = actions[name] ?? {};
+    const { until: end = null, ...other } = expected[name] ?? {};
+    same(what, action, other);
+    sameTime(`until when: ${what}`, market, until, end);
+  }
+  sameUpcoming(market, market.upcomingFor(person, job), upcoming);
   sameEvents(market.eventsFor(person, job), timeline.nodes);
   sameDispute(market.disputeFor(person, job), dispute);
 }

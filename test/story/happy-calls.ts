@@ -6,7 +6,16 @@ import type { JobState } from '../../src/market/rules/states.js';
 import { BID_TRANSITIONS } from '../../src/market/rules/bids.js';
 import type { JobActionKey } from '../../src/market/rules/lifecycle.js';
 import type { Asked, OperationKey } from './calls.js';
-import { bodyOf, givenJob, propose, STEPS_OF, type GivenJob, type Journey, type People } from './journey.js';
+import {
+  bodyOf,
+  givenJob,
+  laterDeadline,
+  propose,
+  STEPS_OF,
+  type GivenJob,
+  type Journey,
+  type People,
+} from './journey.js';
 import type { TestApp } from '../setup/app.js';
 import { JOB_ACTION_KEYS, OPERATIONS_ON_JOBS } from './specified.js';
 
@@ -48,10 +57,12 @@ export function happyCall(key: OperationKey, people: People, job: GivenJob): Ask
   return { by: people[HAPPY_CALLS[key][1]], job: job.id, bid: job.bids.bidder ?? undefined, body: bodyFor(key, job) };
 }
 
-function bodyFor(key: OperationKey, { bids, proposal }: GivenJob): object | undefined {
+function bodyFor(key: OperationKey, job: GivenJob): object | undefined {
+  const { bids, proposal } = job;
   if (key === 'create') return { title: 'A', description: 'B', zip_code: '78701', city: 'Austin', state: 'TX' };
   if (key === 'update') return { requirements: 'Bring a ladder.' };
   if (key === 'review') return { rating: 5, review: 'On time and tidy.' };
+  if (key === 'extendDeadline') return { until: laterDeadline(job), reason: 'I’m away.' };
   if (key === 'submitBid') return { amount: 1, guaranteed_view: true };
   if (key === 'revise') return { amount: 750, message: null };
   if (key === 'delete' || key in BID_TRANSITIONS) return undefined;

@@ -134,6 +134,11 @@ export function bodyOf(
   };
 }
 
+/** A time to which the deadline of a job that is new in this state can be extended. */
+export function laterDeadline({ state }: Pick<GivenJob, 'state'>): string {
+  return new Date(Date.now() + (state === 'open' ? 40 : 20) * 86_400_000).toISOString();
+}
+
 const NO_PROPOSAL = newId('proposal');
 
 export const PROPOSED = 'The contractor refunds 10% of the price.';

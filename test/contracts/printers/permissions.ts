@@ -22,7 +22,7 @@ import {
 } from '../../story/calls.js';
 import { programOf, type Person } from '../../story/cast.js';
 import { openTestApp, type Json, type TestApp } from '../../setup/app.js';
-import { bodyOf, gather, givenJob, propose, type GivenJob, type People } from '../../story/journey.js';
+import { bodyOf, laterDeadline, gather, givenJob, propose, type GivenJob, type People } from '../../story/journey.js';
 import { allNumbered } from '../../platform/live/positions.js';
 import { atOnce, copiesOf } from '../../story/scenes.js';
 import { hearAsEvents, hearOverWebSocket, JOB_EVENTS, refusalOf } from '../../platform/graphql/streams/clients.js';
@@ -178,8 +178,6 @@ function tokenOf(people: Cast, caller: Caller): string | undefined {
 
 const NO_BID = newId('bid');
 const PRICE = 850;
-/** Later than each deadline, by less than its own length. */
-const LATER = new Date(Date.now() + 20 * 86_400_000).toISOString();
 const BID_OF = {
   awardee: 'the bid that the job was or will be awarded to',
   bidder: 'the bid of the other bidder',
@@ -392,7 +390,7 @@ function bodyFor(key: JobActionKey, { job }: Scene): object | undefined {
     case 'review':
       return { rating: 5 };
     case 'extendDeadline':
-      return { until: LATER };
+      return { until: laterDeadline(job) };
     default:
       return bodyOf(key satisfies JobTransitionKey, (name) => `The ${name}.`, job.bids.awardee ?? NO_BID, job.proposal);
   }

@@ -28,7 +28,7 @@ export const advanceClock = operation({
   name: 'advanceClock',
   description:
     'Moves the clock that deadlines are counted in. Returns when everything that became due has been done. Tokens, ' +
-    'sessions, and keys don’t use this clock. Only a server with `CLOCK=adjustable` allows it, and never in production.',
+    'sessions, and keys don’t use this clock. Only a server with `CLOCK=adjustable` allows it, never in production.',
   allows: ['admin'],
   budget: 'write',
   refusals: ['NOT_CONFIGURED'],

@@ -8,13 +8,14 @@ import { allowedRoles } from '../../rules/parties.js';
 import { factsForPolicies, jobDenial } from '../../rules/policies.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { logEvents } from '../../store/events/events.js';
+import { selectTimer } from '../../store/jobs/due-jobs.js';
 import { factsReader, updateJob } from '../../store/jobs/jobs.js';
 import { optionalText, timestampInBody } from '../../../platform/fields/shapes.js';
 import { operation } from '../operation.js';
 import { ofJob } from './inputs.js';
 import { assertJobAllowed, lockVisibleJob, readableJob, type ReadableJob } from './visible-job.js';
 
-const readFacts = factsReader((role) => [...factsForPolicies('extendDeadline', role), 'deadlineNow']);
+const readFacts = factsReader((role) => factsForPolicies('extendDeadline', role));
 
 export const extendDeadline = operation({
   name: JOB_ACTIONS.extendDeadline.operation,
@@ -32,21 +33,22 @@ export const extendDeadline = operation({
     db.inTransaction(async (tx) => {
       const lockedJob = await lockVisibleJob(tx, viewer, address, readFacts);
       await assertJobAllowed(lockedJob, jobDenial('extendDeadline', lockedJob.policyInput));
-      const { job, facts } = lockedJob;
-      const endMs = scheduleOf({ ...job, isWarned: false }, deadlines)?.endMs;
-      if (endMs == null || !facts.deadlineNow) throw new Error('A job whose deadline can be extended has no deadline.');
-      const earliest = Math.max(endMs, facts.deadlineNow.getTime());
+      const { job } = lockedJob;
+      const [timer] = await selectTimer(tx, job);
+      const endMs = timer && scheduleOf(timer, deadlines)?.endMs;
+      if (timer === undefined || endMs == null) throw new Error('A job whose deadline can be extended has none.');
+      const earliest = Math.max(endMs, timer.now.getTime());
       const latest = endMs + lengthOf(job.status, deadlines);
       if (until.getTime() <= earliest || until.getTime() > latest)
         throw refuse('VALIDATION_FAILED', { fields: { until: rangeOf(earliest, latest) } });
 
-      const { status, eventCount, deadlineExtendedSeconds } = job;
+      const { status, eventCount } = job;
       const data = { until: until.toISOString(), ...(reason != null && { reason }) };
       const event = { type: JOB_ACTIONS.extendDeadline.event, actorId: viewer.userId, data } as const;
       const changes = {
-        deadlineExtendedSeconds: deadlineExtendedSeconds + Math.round((until.getTime() - endMs) / 1_000),
+        deadlineExtendedSeconds: timer.deadlineExtendedSeconds + Math.round((until.getTime() - endMs) / 1_000),
         // The clock computes the rest at its next look.
-        nextLookAt: facts.deadlineNow,
+        nextLookAt: timer.now,
         eventCount: eventCount + 1,
       };
       const [row] = await tx.commitWith(

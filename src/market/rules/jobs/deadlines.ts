@@ -50,6 +50,10 @@ export type ClockTransitionKey = keyof typeof CLOCK_TRANSITIONS;
 export const CLOCK_ACTIONS = ['expire', 'approve', 'escalate', 'stand_decision', 'release_stake'] as const;
 export type ClockActionName = (typeof CLOCK_ACTIONS)[number];
 
+/** What the clock does with a job, for metrics. */
+export const COUNTED_ACTIONS = ['remind', ...CLOCK_ACTIONS] as const;
+export type ClockAction = (typeof COUNTED_ACTIONS)[number];
+
 export const REMINDER_EVENT = 'job.reminded' as const;
 
 export type Reminded = Extract<AllowedActor, 'owner' | 'awardee' | 'parties' | 'admin'>;

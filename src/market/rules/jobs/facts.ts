@@ -21,8 +21,6 @@ export interface JobFacts {
   readonly isCredited: boolean;
   /** True if the deadline was already extended in the job's current state. */
   readonly isDeadlineExtended: boolean;
-  /** The time that deadlines are counted in. */
-  readonly deadlineNow: Date;
   /** The live bids, oldest first. */
   readonly liveBids: readonly LiveBid[];
   /** The bids that the last award rejected, oldest first, with the statuses that they had before the award. */

@@ -36,7 +36,7 @@ export const selectDueJobs = statement(
       .select(fields)
       .from(jobs)
       .where(
-        sql`${jobs.nextLookAt} <= ${DEADLINE_NOW} and (select dc.settings = ${$('settings')}
+        sql`${jobs.nextLookAt} <= (select ${DEADLINE_NOW}) and (select dc.settings = ${$('settings')}
           or (${$('canAct')}::boolean and dc.acting_since is null) from deadline_clock dc)`,
       )
       .orderBy(jobs.nextLookAt)
@@ -79,7 +79,7 @@ export const selectJobsOfSuspensions = statement(
 export const lockJobForClock = statement(
   'lockJobForClock',
   {
-    job: { ...jobColumns, isWarned: jobTimer.isWarned },
+    job: { ...jobColumns, ...jobTimer },
     now: deadlineNow,
     canAct: sql<boolean>`(select dc.acting_since is not null from deadline_clock dc)`.as('can_act'),
     isOwnerSuspended: isOwnerSuspended.as('is_owner_suspended'),
@@ -89,7 +89,13 @@ export const lockJobForClock = statement(
     selectFrom(jobs, fields, eq(jobs.id, $('id'))).for('update', { of: jobs }),
 );
 
-/** The active stakes of bids that the homeowner hasn't looked at. */
+export const selectTimer = statement(
+  'selectTimer',
+  { ...jobTimer, now: deadlineNow },
+  ($: Placeholders<{ id: JobId }>, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
+);
+
+/** The active stakes of bids that the homeowner hasn't looked at, oldest first. */
 export const selectStakes: (db: Db, values: { id: JobId }) => Promise<StakeTimer[]> = statement(
   'selectStakes',
   stakeTimer,
@@ -98,7 +104,8 @@ export const selectStakes: (db: Db, values: { id: JobId }) => Promise<StakeTimer
       .select(fields)
       .from(holds)
       .innerJoin(bids, eq(bids.id, holds.bidId))
-      .where(and(eq(holds.jobId, $('id')), isPendingStake)),
+      .where(and(eq(holds.jobId, $('id')), isPendingStake))
+      .orderBy(holds.deadlineFrom),
 );
 
 export const setStakeReminded = statement('setStakeReminded', {}, ($: Placeholders<{ bidId: BidId }>) =>
@@ -115,10 +122,13 @@ export const delayStakes = statement('delayStakes', {}, ($: Placeholders<{ id: J
   // A reminder from before the clock could act must not become a warning.
   const remindedAt = sql`case when ${holds.remindedAt} < (select dc.acting_since from deadline_clock dc) then null
     else ${later(holds.remindedAt)} end`;
-  return builder
-    .update(holds)
-    .set({ deadlineFrom: later(holds.deadlineFrom), remindedAt })
-    .where(and(eq(holds.jobId, $('id')), eq(holds.status, 'active')));
+  return (
+    builder
+      .update(holds)
+      // A bid can be made after the homeowner was restored and before the clock noticed.
+      .set({ deadlineFrom: sql`least(${later(holds.deadlineFrom)}, ${DEADLINE_NOW})`, remindedAt })
+      .where(and(eq(holds.jobId, $('id')), eq(holds.status, 'active')))
+  );
 });
 
 /** Creates a function that reads facts for a move of the clock, which concerns no viewer. */

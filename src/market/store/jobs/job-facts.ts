@@ -10,7 +10,6 @@ import { bidsLimitingEdits, bidsToAwardOfJob, bidsToRestoreOfJob, liveBidsOfJob 
 import { disputeEventsOfJob } from '../events/events.js';
 import { availableTo } from '../ledger/ledger.js';
 import type { Placeholders } from '../../../platform/db/statement.js';
-import { deadlineNow } from './timers.js';
 import { isOwnerSuspended, ownBidStates, type ViewerIds } from '../visibility.js';
 
 /** In a call, the caller's balance is locked, so no other call can spend the tokens. */
@@ -50,7 +49,7 @@ const isDeadlineExtended = sql`case when "jobs"."status" in (${sql.raw(EXTENDABL
   select from events e where e.job_id = "jobs"."id" and e.type = '${sql.raw(JOB_ACTIONS.extendDeadline.event)}'
     and e.from_status = "jobs"."status") else false end`;
 
-const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL | SQL.Aliased>> = {
+const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
   ownBids: ({ role, $ }) => ownBidStates(role, $),
   isOwnerSuspended: () => isOwnerSuspended,
   isEmailDisputed: ({ $ }) =>
@@ -64,7 +63,6 @@ const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL | SQL.Aliased>>
   reviewWindow: () => reviewWindow,
   isCredited: () => isCredited,
   isDeadlineExtended: () => isDeadlineExtended,
-  deadlineNow: () => deadlineNow,
   liveBids: () => liveBidsOfJob,
   bidsToRestore: () => bidsToRestoreOfJob,
   disputeEvents: () => disputeEventsOfJob,

@@ -20,7 +20,7 @@ import {
   selectFrom,
   statement,
 } from '../../../platform/db/statement.js';
-import { jobs, jobSearch, type JobRow } from '../tables/jobs.js';
+import { jobs, jobSearch, type JobRow, type TimerRow } from '../tables/jobs.js';
 import { DEADLINE_NOW } from '../tables/deadline-clock.js';
 import { factColumns } from './job-facts.js';
 import { forEachRole, idsOf, visibleJobs, type ViewerIds } from '../visibility.js';
@@ -39,7 +39,16 @@ export interface JobWithVisibility<Job = JobRow> extends Partial<Pick<JobFacts, 
   job: Job;
 }
 
-export const jobColumns = getTableColumns(jobs);
+const {
+  deadlineFrom: _from,
+  disputedFrom: _disputed,
+  deadlineExtendedSeconds: _extended,
+  remindedAt: _reminded,
+  pausedFrom: _paused,
+  nextLookAt: _next,
+  ...jobColumns
+} = getTableColumns(jobs);
+export { jobColumns };
 
 /** These columns are always read, to find a job's other parts and to check its rules. */
 const REQUIRED_COLUMNS = ['id', 'homeownerId', 'status', 'awardedBidId', 'awardedContractorId', 'createdAt'];
@@ -139,7 +148,7 @@ export const setTown = statement('setTown', {}, ($: Placeholders<{ id: JobId; to
 );
 
 /** A new version also sets `updatedAt`, and a new state also sets `statusChangedAt`. */
-export type JobChanges = Partial<Omit<JobRow, 'id' | 'updatedAt' | 'statusChangedAt' | 'budgetRank'>>;
+export type JobChanges = Partial<Omit<JobRow & TimerRow, 'id' | 'updatedAt' | 'statusChangedAt' | 'budgetRank'>>;
 
 const SET_BY_CHANGES = {
   updatedAt: jobs.updatedAt,
@@ -197,19 +206,22 @@ export async function updateJob(
   const update = updates(
     `${names.join(' ')} ${beginsDispute} ${is}`,
     () =>
-      statement('updateJob', SET_BY_CHANGES, ($: Placeholders<JobRow & { seconds: number | null }>, fields) =>
-        builder
-          .update(jobs)
-          .set({
-            ...(changes.status && NO_DEADLINE),
-            ...columns($, names),
-            ...deadlineColumns(is, $('seconds')),
-            ...(names.includes('version') && { updatedAt: NOW }),
-            ...(names.includes('status') && { statusChangedAt: NOW }),
-            ...(beginsDispute && { disputedFrom: DEADLINE_NOW }),
-          })
-          .where(eq(jobs.id, $('id')))
-          .returning(fields),
+      statement(
+        'updateJob',
+        SET_BY_CHANGES,
+        ($: Placeholders<JobRow & TimerRow & { seconds: number | null }>, fields) =>
+          builder
+            .update(jobs)
+            .set({
+              ...(changes.status && NO_DEADLINE),
+              ...columns($, names),
+              ...deadlineColumns(is, $('seconds')),
+              ...(names.includes('version') && { updatedAt: NOW }),
+              ...(names.includes('status') && { statusChangedAt: NOW }),
+              ...(beginsDispute && { disputedFrom: DEADLINE_NOW }),
+            })
+            .where(eq(jobs.id, $('id')))
+            .returning(fields),
       ) as UpdateJob,
   );
   const [row] = await update(tx, { ...changes, id: job.id, seconds });

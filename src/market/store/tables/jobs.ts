@@ -199,4 +199,10 @@ export const openJobSearch = pgTable('open_job_search', searchedColumns(), (t) =
   index('open_job_search_town').using('gist', t.town),
 ]);
 
-export type JobRow = RowOf<typeof JOB, typeof jobs.$inferSelect>;
+/** The columns that a job's deadline is computed from. Most calls don't read them. */
+export type TimerRow = Pick<
+  typeof jobs.$inferSelect,
+  'deadlineFrom' | 'disputedFrom' | 'deadlineExtendedSeconds' | 'remindedAt' | 'pausedFrom' | 'nextLookAt'
+>;
+
+export type JobRow = RowOf<typeof JOB, Omit<typeof jobs.$inferSelect, keyof TimerRow>>;
