@@ -87,8 +87,10 @@ export function planFor(state: JobState, { from, disputed, extension }: JobCount
   const regular = from + end.day * DAY + extension;
   if (state !== 'disputed') return { reminders, end: regular };
   const last = Math.min(regular, disputed! + DISPUTE_ENDS_AFTER);
-  const all = [...reminders, disputed! + LAST_REMINDER_OF_DISPUTE];
-  return { reminders: all.filter((at) => at > from && at < last).sort((a, b) => a - b), end: last };
+  const final = disputed! + LAST_REMINDER_OF_DISPUTE;
+  // A later reminder would delay the end beyond 28 days.
+  const sent = [...reminders, final].filter((at) => at > from && at < last && at <= final);
+  return { reminders: sent.sort((a, b) => a - b), end: last };
 }
 
 export function planForStake({ from }: Countdown): Plan {

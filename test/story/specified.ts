@@ -233,7 +233,7 @@ export const CLOCK_STEPS: Readonly<Record<string, readonly [from: JobState, to: 
   'job.decision_stood': ['decision_reached', 'completed'],
 };
 
-/** The states in which people are reminded. Work in progress only has reminders after its owner has requested changes. */
+/** The states with reminders. Work in progress has them only after its owner has requested changes. */
 const REMINDED_STATES: readonly JobState[] = [
   ...Object.values(CLOCK_STEPS).map(([from]) => from),
   'awarded',

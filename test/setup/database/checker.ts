@@ -170,7 +170,8 @@ const PROMISES: Readonly<Record<string, string>> = {
     from bids b left join (
       select distinct on (job_id, data->>'bidId') job_id, data->>'bidId' as bid_id, type, case type
         when 'bid.submitted' then 'pending' when 'bid.restored' then data->>'status' else substr(type, 5) end as status
-      from events where type like 'bid.%' and type not in ('bid.revised', 'bid.stake_released') order by job_id, data->>'bidId', sequence desc) e
+      from events where type like 'bid.%' and type not in ('bid.revised', 'bid.stake_released')
+      order by job_id, data->>'bidId', sequence desc) e
       on e.job_id = b.job_id and e.bid_id = b.id
     where e.status is distinct from b.status::text`,
 
@@ -260,7 +261,8 @@ const PROMISES: Readonly<Record<string, string>> = {
     where coalesce(t.paid, 0) <> j.most_tokens_paid or coalesce(t.charges, 0) <> coalesce(e.publications, 0)`,
 
   'a refund returns what was paid, once, to the owner of a job that ended before any bid': `
-    select coalesce(t.job_id, j.id) as who, concat(t.refunds, ' refunds of ', t.total, ' of ', j.most_tokens_paid) as how
+    select coalesce(t.job_id, j.id) as who,
+      concat(t.refunds, ' refunds of ', t.total, ' of ', j.most_tokens_paid) as how
     from (select job_id, count(*) as refunds, sum(amount) as total, min(user_id) as user_id from token_transfers
       where reason = 'publish_refund' group by job_id) t
     full join (select j.id, j.most_tokens_paid, h.user_id from jobs j join homeowners h on h.id = j.homeowner_id

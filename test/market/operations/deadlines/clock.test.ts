@@ -85,7 +85,7 @@ describe('a job that is open', () => {
     expect(await stateOf(job)).toBe('cancelled');
   });
 
-  test.each(['declineAward', 'reopen'] as const)('counts anew after %s', async (key) => {
+  test.each(['declineAward', 'reopen'] as const)('starts a new deadline after %s', async (key) => {
     const job = await givenJob(app, 'open', people);
     await app.days(28.1);
     await must(app, 'award', people.owner, job, undefined, { bid_id: job.bids.awardee });
@@ -315,7 +315,7 @@ describe('where the clock only reminds', () => {
   );
 });
 
-it('a reminder changes neither the job’s version nor its times, and the job isn’t read again because of it', async () => {
+it('a reminder changes neither the job’s version, nor its ETag, nor its times', async () => {
   const job = await givenJob(app, 'awarded', people);
   const { token } = people.owner;
   const before = await app.rest('GET', `/v1/jobs/${job.id}`, { token });

@@ -139,7 +139,7 @@ it('after the deadline passed, while the clock waits for its own reminder, by wh
   expect(answer.body.details.fields).toEqual({ until: 'is too late, because the deadline passed too long ago' });
 });
 
-it('the text of an extension is for the parties and admins, and for an open job, only for the owner and admins', async () => {
+it('both parties read why a deadline was extended, but of an open job’s, only the owner does', async () => {
   const read = async (job: GivenJob, who: keyof People): Promise<Json> => {
     const { token } = people[who];
     const { body } = await app.rest('GET', `/v1/jobs/${job.id}/events?per_page=100`, { token });

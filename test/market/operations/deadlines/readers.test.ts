@@ -183,7 +183,7 @@ describe('what the clock will do, and until when people can act', () => {
 
   const allUntil = (at: string, ...actions: string[]) => Object.fromEntries(actions.map((action) => [action, at]));
 
-  it('each action that the end forbids has the time of the end, and the others have none', async () => {
+  it('each action that the end forbids has the time of the end, and no other action has a time', async () => {
     const open = await givenJob(app, 'open', people);
     const [{ at: expiry }] = (await app.upcoming(people.owner, open)) as [Json];
     const ofOwner = ['award', 'update', 'extend_deadline', 'cancel'];
@@ -194,7 +194,7 @@ describe('what the clock will do, and until when people can act', () => {
     const inReview = ['approve', 'request_changes', 'dispute', 'extend_deadline'];
     expect(await app.untils(people.owner, review)).toEqual(allUntil(approval, ...inReview));
     expect(await app.untils(people.bidder, review)).toEqual({});
-    // An admin can still complete it afterwards.
+    // An admin can still complete it after that.
     expect(await app.untils(people.admin, review)).toEqual({});
     const disputed = await givenJob(app, 'disputed', people);
     const [{ at: escalation }] = (await app.upcoming(people.owner, disputed)) as [Json];

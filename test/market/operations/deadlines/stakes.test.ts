@@ -20,7 +20,7 @@ afterAll(async () => {
 const OWNER = 'job.reminded owner';
 const RELEASED = 'bid.stake_released';
 
-/** Ben's bid has a stake, and Ava's, which is cheaper and newer, has none. */
+/** Ben stakes tokens on his bid. Ava, who bid before him, doesn't. */
 const jobWithStake = () => givenJob(app, 'open', people, { offers: { bidder: { guaranteed_view: true } } });
 const holdOf = async (job: GivenJob): Promise<string | undefined> => (await bidsOn(app, job))[job.bids.bidder!];
 const bidsListed = async ({ id }: GivenJob): Promise<string[]> => {

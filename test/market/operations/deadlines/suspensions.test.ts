@@ -77,7 +77,7 @@ describe('while the owner is suspended', () => {
     expect(await app.clockEvents(job)).toEqual([OWNER, ADMIN, 'bid.stake_released']);
   });
 
-  it('a decision that only the contractor can appeal still stands in time', async () => {
+  it('a decision, which only the contractor can appeal, still stands after 14 days', async () => {
     const job = await givenJob(app, 'decision_reached', people);
     await call(people.owner, 'suspend');
     await app.days(12.1);
