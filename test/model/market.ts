@@ -402,9 +402,10 @@ export class Market {
     const hasBid = job.bids.some(({ by }) => by === person);
     return job.happenings
       .map((happening, at) => {
-        const { bidder, loser } = happening;
+        const { bidder, loser, reminded } = happening;
         const readsLoss = person.role === 'admin' || person === job.owner || person === loser;
-        return { ...happening, sequence: at + 1, whole: loser ? readsLoss : whole || bidder === person };
+        const readsTexts = whole || bidder === person || reminded?.includes(person) === true;
+        return { ...happening, sequence: at + 1, whole: loser ? readsLoss : readsTexts };
       })
       .filter(({ type, bidder, from, to, reminded }) => {
         if (reminded) return person.role === 'admin' || reminded.includes(person);

@@ -140,7 +140,10 @@ export async function openWorld(): Promise<World> {
       transcript.push('Then nobody acts:');
       await comeToRest(history, market, coverage);
       transcript.push('At rest:');
-      for (const person of people) await checkAll(apis, market, person, tokens.get(person)!);
+      // To save time, only an admin and one other person read everything again.
+      const reader = people[(history[0]?.[0] ?? 0) % people.length]!;
+      for (const person of people.filter((one) => one === reader || one.role === 'admin'))
+        await checkAll(apis, market, person, tokens.get(person)!);
       checkAtRest(market);
       same('the database', await checkDatabase(app.sql), []);
       same('misdirected refunds', [...(await app.sql.unsafe(MISDIRECTED_REFUNDS))], []);

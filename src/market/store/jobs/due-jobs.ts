@@ -122,11 +122,13 @@ export const delayStakes = statement('delayStakes', {}, ($: Placeholders<{ id: J
   // A reminder from before the clock could act must not become a warning.
   const remindedAt = sql`case when ${holds.remindedAt} < (select dc.acting_since from deadline_clock dc) then null
     else ${later(holds.remindedAt)} end`;
-  return builder
-    .update(holds)
-    // A bid can be made after the homeowner was restored and before the clock noticed.
-    .set({ deadlineFrom: sql`least(${later(holds.deadlineFrom)}, ${DEADLINE_NOW})`, remindedAt })
-    .where(and(eq(holds.jobId, $('id')), eq(holds.status, 'active')));
+  return (
+    builder
+      .update(holds)
+      // A bid can be made after the homeowner was restored and before the clock noticed.
+      .set({ deadlineFrom: sql`least(${later(holds.deadlineFrom)}, ${DEADLINE_NOW})`, remindedAt })
+      .where(and(eq(holds.jobId, $('id')), eq(holds.status, 'active')))
+  );
 });
 
 /** Creates a function that reads facts for a move of the clock, which concerns no viewer. */
