@@ -144,14 +144,16 @@ export const VARIABLES = {
     .enum(DEADLINE_MODES, `must be one of ${DEADLINE_MODES.join(', ')}`)
     .default('remind')
     .describe(
-      'off, remind, or act. With “remind”, people are reminded of deadlines. With “act”, the server also acts when a ' +
-        'deadline passes, for example approves work in review',
+      'what the server does about deadlines: off, remind, or act. With “remind”, it reminds people. With “act”, it also ' +
+        'acts when a deadline passes',
     ),
   ...deadlineVariables(),
   CLOCK: z
     .enum(['real', 'adjustable'], 'must be one of real, adjustable')
     .default('real')
-    .describe('real or adjustable. With “adjustable”, an admin can move the clock of deadlines, for tests and demos'),
+    .describe(
+      'the clock of deadlines: real or adjustable. With “adjustable”, an admin can move it, for tests and demos',
+    ),
   RATE_LIMITS: onOff.default(true).describe('on or off. Turn rate limits off only for tests and benchmarks'),
   WEBHOOKS_ALLOW_PRIVATE: onOff
     .default(false)

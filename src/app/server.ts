@@ -89,7 +89,7 @@ export async function startServer(
   const links = siteLinks(site);
   const graphqlPage = playground ? openPlayground(links) : openOffPage(links);
   const reference = openReference(links);
-  const lifecycle = openLifecyclePage(links, playground ? operationsOfSteps() : undefined);
+  const lifecycle = openLifecyclePage(links, playground ? operationsOfSteps() : undefined, services.deadlines);
   const front = openFrontPage(site);
   const description = openDescription(() => config.PUBLIC_URL ?? urlOf(server, config.HOST));
   const schema = createSchema();

@@ -9,6 +9,7 @@ import { openLive } from '../platform/live/live.js';
 import { mailSettings } from './mail-settings.js';
 import { createMailMetrics } from '../market/mail/metrics.js';
 import { createWebhookMetrics } from '../market/webhooks/metrics.js';
+import { COUNTED_ACTIONS } from '../market/rules/jobs/deadlines.js';
 import { BUDGETS, budgetWindowSeconds } from '../market/rules/rate-limits.js';
 import { STREAM_ENDS } from '../platform/graphql/streams/stream-ends.js';
 import { createMetrics } from '../platform/telemetry/metrics.js';
@@ -135,6 +136,12 @@ export async function openServices(
     metrics,
     webhookMetrics,
     mailMetrics,
+    recordClockAction: metrics.counter(
+      'clock_actions_total',
+      'Reminders that this instance’s clock wrote, and actions that it took, by action.',
+      'action',
+      COUNTED_ACTIONS,
+    ),
     rateLimits,
     passwords: createPasswords({ cost: config.BCRYPT_COST, limits: limits.hashingQueue, events: metrics }),
     accessTokens: createAccessTokens({

@@ -2,6 +2,7 @@
 import type { Services } from '../market/operations/services.js';
 import {
   countLockWaits,
+  readClockOverdue,
   readFigures,
   readWebhookFigures,
   createCachedRead,
@@ -16,6 +17,7 @@ export function watchServices(services: Services, hasRedis: boolean): void {
   watchDatabaseGauges(services);
   watchMarket(services);
   watchWebhooks(services);
+  watchClock(services);
   services.metrics.fact('build_info', 'The version of this server and of Node.', {
     version: VERSION,
     node: process.version,
@@ -109,6 +111,16 @@ function watchWebhooks({ metrics, db, databaseWatch }: Services): void {
     async () => (await figures()).oldestSeconds,
   );
   metrics.gauge('webhook_endpoints_paused', 'Paused webhook endpoints.', async () => (await figures()).paused);
+}
+
+/** All instances report the same value. It grows if no instance's clock runs. */
+function watchClock({ metrics, db, databaseWatch }: Services): void {
+  const read = unlessAway(databaseWatch, () => readClockOverdue(db.forLong()));
+  metrics.gauge(
+    'clock_overdue_seconds',
+    'How long the job that has waited longest for the clock has been due. The clock looks at due jobs every minute.',
+    createCachedRead(read, Number.NaN, FIGURES.everyMs, FIGURES.databaseWaitMs),
+  );
 }
 
 /** Reads a value. Fails immediately if the database is known to be unreachable. */

@@ -1,12 +1,12 @@
 /** `npm run demo`: the server with sample data, on its own database. */
 import { PORT_OPTION, readCommand, type Command } from './command.js';
-import { readConfig } from '../app/config.js';
+import { readConfig, type Config } from '../app/config.js';
 import { run } from '../app/run.js';
 import { tellStep, welcome } from '../app/welcome.js';
 import { isThere, play } from './demo/story.js';
 import { ADMIN, CONTRACTORS, HOMEOWNERS, PASSWORD } from './demo/town.js';
 
-const DEFAULTS = { DATA_DIR: '.data/demo', ADMIN_EMAIL: ADMIN.email, ADMIN_PASSWORD: ADMIN.password };
+const DEFAULTS = { DATA_DIR: '.data/demo', ADMIN_EMAIL: ADMIN.email, ADMIN_PASSWORD: ADMIN.password, DEADLINES: 'act' };
 
 const COMMAND: Command = {
   name: 'npm run demo',
@@ -22,9 +22,17 @@ const DEMO = {
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
+/** In production, the clock can't be adjustable. */
+function demoConfig(): Config {
+  const options = { PORT: readCommand(COMMAND).values.port };
+  const config = readConfig(undefined, DEFAULTS, options);
+  if (config.NODE_ENV === 'production') return config;
+  return readConfig(undefined, { ...DEFAULTS, CLOCK: 'adjustable' }, options);
+}
+
 run({
   command: COMMAND.name,
-  config: () => ({ ...readConfig(undefined, DEFAULTS, { PORT: readCommand(COMMAND).values.port }), demo: DEMO }),
+  config: () => ({ ...demoConfig(), demo: DEMO }),
   whenOpen: async (url, config, log) => {
     // Creating the sample data takes hundreds of requests, which aren't logged. Later requests are logged.
     log.level = 'warn';

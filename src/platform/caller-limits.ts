@@ -61,7 +61,7 @@ export const COST_BYTES = { point: 2_000, textCharacter: 6, renamedField: 400 } 
 export const PERSISTED_QUERIES = { documentsMax: 1_000, documentCharactersMax: 20_000 } as const;
 
 /** The assumed length of a list without `first`. A job's list of available actions is the longest one. */
-export const UNPAGED_LIST_ENTRIES = 19;
+export const UNPAGED_LIST_ENTRIES = 23;
 
 export const WEB_SOCKET = {
   messageBytesMax: 32 * 1024,

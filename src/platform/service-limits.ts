@@ -50,6 +50,8 @@ export const DATABASE = {
   connectTimeoutSeconds: 5,
   /** How many times a transaction is attempted if it fails with a serialization failure or a deadlock. */
   attempts: 4,
+  /** The longest pause before the second attempt. Each later pause can be longer by as much. */
+  retryPauseMs: 50,
   migrationTimeoutMs: 600_000,
 } as const;
 

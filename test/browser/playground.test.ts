@@ -19,7 +19,7 @@ let app: TestApp;
 let newUser: Visit;
 
 beforeAll(async () => {
-  app = await openTestApp();
+  app = await openTestApp({ DEADLINES: 'act', CLOCK: 'adjustable' });
   await ensureAdmin(app.services, ADMIN.email, ADMIN.password);
 });
 afterAll(async () => {
@@ -29,7 +29,7 @@ afterAll(async () => {
 afterEach(() => newUser?.close());
 
 /** One of each kind, for people to look at. */
-const PICTURED = ['SignUp', 'ReadJob', 'ReadDispute', 'WatchMyEvents', 'SeveralErrors'];
+const PICTURED = ['SignUp', 'ReadJob', 'ReadDispute', 'ReadReminders', 'WatchMyEvents', 'SeveralErrors'];
 const MEANT_TO_FAIL = ['SeveralErrors', 'WrongInput', 'WrongState', 'WrongPerson', 'WrongToken'];
 
 browser.describe('The playground', () => {

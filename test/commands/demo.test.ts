@@ -20,8 +20,13 @@ interface Listed {
 it('has people who can log in, and jobs in every state, and a second start doesn’t change them', async () => {
   const dataFolder = project.usedDataFolder();
   const seen: Listed[] = [];
-  for (const time of ['first', 'second']) {
-    const server = start(project, [process.execPath, 'dist/commands/demo.js'], { DATA_DIR: dataFolder });
+  const starts = [
+    { time: 'first', settings: {}, mode: 'act', clock: 200 },
+    // The operator's settings come first.
+    { time: 'second', settings: { DEADLINES: 'remind', CLOCK: 'real' }, mode: 'remind', clock: 501 },
+  ];
+  for (const { time, settings, mode, clock } of starts) {
+    const server = start(project, [process.execPath, 'dist/commands/demo.js'], { DATA_DIR: dataFolder, ...settings });
     const url = await server.url;
     for (const email of ['hanna@demo.example', 'carl@demo.example'])
       expect((await logIn(url, email, PASSWORD)).status, `${email}, ${time} start`).toBe(200);
@@ -36,6 +41,14 @@ it('has people who can log in, and jobs in every state, and a second start doesn
     });
     expect(((await near.json()) as Listed).data.length).toBeGreaterThan(1);
     seen.push((await listed.json()) as Listed);
+    const lifecycle = await (await fetch(`${url}/v1/lifecycle`)).json();
+    expect(lifecycle, `${time} start`).toMatchObject({ deadline_mode: mode });
+    const advanced = await fetch(`${url}/v1/test-clock`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${String(body.token)}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ seconds: 0 }),
+    });
+    expect(advanced.status, `${time} start`).toBe(clock);
     // The demo logs requests like every server, except those that created the sample data.
     const { output } = await server.stop();
     expect(output).toContain('"route":"GET /v1/jobs"');

@@ -49,7 +49,8 @@ it('alerts, runbook, and dashboard only use metrics that a server has', async ()
   const printed = await (await fetch(`${app.url}/metrics`)).text();
   const known = new Set([...printed.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name ?? ''));
   const base = (name: string) => (known.has(name) ? name : name.replace(/_(bucket|count|sum)$/, ''));
-  const prefix = 'operation|request|http|overloads|database|queue|rate|share|event|events|streams?|market|webhook';
+  const prefix =
+    'operation|request|http|overloads|database|queue|rate|share|event|events|streams?|market|webhook|clock';
   const named = new RegExp(`\\b(?:${prefix}|password|build|process|nodejs)_[a-z0-9_]+\\b(?=[{[)]| |$|\`)`, 'g');
   const texts = [
     ...alerts().map(({ lines }) => lines.expr ?? ''),

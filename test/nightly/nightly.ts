@@ -41,6 +41,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     files: ['test/apis/privacy.test.ts', 'test/contracts/drift.test.ts'],
     env: { PRIVACY: 'whole', MATRIX: 'whole' },
   },
+  clock: {
+    files: ['test/nightly/faults/clock.test.ts', 'test/market/operations/deadlines/settings.test.ts'],
+    env: { OVERDUE_JOBS: '10000' },
+  },
   races: { files: ['test/faults/races.test.ts'], env: { RACE_ROUNDS: '300', RACE_SEED: 'random' } },
   fuzz: { files: ['test/nightly/fuzz'], env: { FUZZ_REQUESTS: '50000', FUZZ_DOCUMENTS: '5000', FUZZ_SEED: 'random' } },
   random: { files: propertyTests(), env: { FC_SEED: 'random', REACH_RUNS: '25' } },

@@ -102,7 +102,7 @@ function withQuotas(table: QuotaTable, changes: QuotaChanges): QuotaTable {
 export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
 export const MAILBOX_SECRET = 'the_mailbox_of_the_tests';
 
-/** Here, one process sends the requests and reads them. On a busy machine, it may need more than ten seconds for one. */
+/** One process sends the requests and reads them. On a busy machine, one request may take it more than ten seconds. */
 const PATIENT = { ...TIMEOUTS, headMs: 100_000, requestMs: 300_000 };
 
 export async function openTestApp(

@@ -3,7 +3,7 @@ import type { Live } from '../../platform/live/live.js';
 import type { MailMetrics } from '../mail/metrics.js';
 import type { MailSettings } from '../mail/send.js';
 import type { WebhookMetrics } from '../webhooks/metrics.js';
-import type { DeadlineSettings } from '../rules/jobs/deadlines.js';
+import type { ClockAction, DeadlineSettings } from '../rules/jobs/deadlines.js';
 import type { BudgetName } from '../rules/rate-limits.js';
 import type { ID_PREFIXES } from '../rules/ids.js';
 import type { Bearer, Viewer } from '../rules/viewer.js';
@@ -36,6 +36,7 @@ export interface Services extends FrameServices<Viewer> {
   readonly mail: MailSettings;
   readonly mailMetrics: MailMetrics;
   readonly webhookMetrics: WebhookMetrics;
+  recordClockAction(this: void, action: ClockAction): void;
   /** When people are reminded, and whether the clock acts. */
   readonly deadlines: DeadlineSettings;
   /** True if an admin can move the clock of deadlines, which is never possible in production. */

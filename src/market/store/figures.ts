@@ -6,6 +6,7 @@ import { sql } from 'drizzle-orm';
 import { isIn, JOB_STATES, STATES_IN_DISPUTE, type JobState } from '../rules/states.js';
 import type { Db } from '../../platform/db/database.js';
 import { builder, type Placeholders, selectFrom, statement } from '../../platform/db/statement.js';
+import { DEADLINE_NOW } from './tables/deadline-clock.js';
 import { jobs } from './tables/jobs.js';
 import { tokenBalances } from './tables/ledger.js';
 
@@ -68,6 +69,21 @@ const webhooksNow = statement(
         where t.kind = 'webhook' and w.status = 'active' and w.deleted_at is null limit ${WAITING_MAX}) waiting`,
     ),
 );
+
+/** How long the job that has waited longest for the clock has been due. An index gives the earliest time. */
+const clockOverdue = statement(
+  'clockOverdue',
+  {
+    seconds: sql<number>`greatest(0, coalesce(extract(epoch from ${DEADLINE_NOW} -
+      (select min(j.next_look_at) from jobs j)), 0))::float8`,
+  },
+  (_: Placeholders<object>, fields) => builder.select(fields).from(sql`(select) now`),
+);
+
+export async function readClockOverdue(db: Db): Promise<number> {
+  const [row] = await clockOverdue(db, {});
+  return row?.seconds ?? 0;
+}
 
 export interface WebhookFigures {
   readonly waiting: number;

@@ -5,19 +5,24 @@
 import { HTML, htmlPage, type SiteLinks } from '../../platform/http/pages/look.js';
 import { openPages, type Pages } from '../../platform/http/pages/pages.js';
 import { SESSION_SCRIPT } from '../session-script.js';
+import type { DeadlineSettings } from '../../market/rules/jobs/deadlines.js';
 import { JOB_ACTION_LIST } from '../../market/rules/lifecycle.js';
 import { JOB_STATE_ROWS, JOB_STATES, type JobState } from '../../market/rules/states.js';
 import { wordsOf } from '../../market/rules/words.js';
 import { drawPicture } from './picture.js';
 import { START_SCRIPT } from './script.js';
 import { STYLES } from './styles.js';
-import { ARROWS, type Arrow } from './words.js';
+import { ARROWS, deadlineIn, type Arrow } from './words.js';
 
 const FOLDER = '/lifecycle';
 
 /** `played` contains the operations of the playground's steps. It's undefined if the playground is off. */
-export function openLifecyclePage(links: SiteLinks, played: ReadonlySet<string> | undefined): Pages {
-  const page = { contentType: HTML, read: async () => lifecyclePage(links, played) };
+export function openLifecyclePage(
+  links: SiteLinks,
+  played: ReadonlySet<string> | undefined,
+  deadlines: DeadlineSettings,
+): Pages {
+  const page = { contentType: HTML, read: async () => lifecyclePage(links, played, deadlines) };
   return openPages({
     [FOLDER]: page,
     [`${FOLDER}/`]: page,
@@ -26,11 +31,11 @@ export function openLifecyclePage(links: SiteLinks, played: ReadonlySet<string> 
   });
 }
 
-function lifecyclePage(links: SiteLinks, played: ReadonlySet<string> | undefined): string {
+function lifecyclePage(links: SiteLinks, played: ReadonlySet<string> | undefined, deadlines: DeadlineSettings): string {
   const body = `
     <main>
       <h1>The life of a job <a href="#steps">As text</a></h1>
-      <div class="picture">${drawPicture()}</div>
+      <div class="picture">${drawPicture(deadlines)}</div>
       <div class="side">
         <section id="words" aria-live="polite" aria-label="The selected state or step">
           <p class="hint">Point at a line or a box to read what it means, or press Tab.</p>
@@ -60,7 +65,7 @@ function lifecyclePage(links: SiteLinks, played: ReadonlySet<string> | undefined
         <h2>Every step</h2>
         <table role="table">${ARROWS.map((step) => stepRow(step, played)).join('')}</table>
         <h2>Every state</h2>
-        <table role="table">${JOB_STATES.map(stateRow).join('')}</table>
+        <table role="table">${JOB_STATES.map((state) => stateRow(state, deadlines)).join('')}</table>
       </section>
     </main>
     <noscript>Without JavaScript, this page can’t show where your job is.</noscript>
@@ -74,10 +79,12 @@ function stepRow({ id, description, words }: Arrow, played: ReadonlySet<string> 
   return row(`step-${id}`, id, description, { ...words, Operation: operation });
 }
 
-function stateRow(state: JobState): string {
+function stateRow(state: JobState, deadlines: DeadlineSettings): string {
   const steps = JOB_ACTION_LIST.filter(({ from }) => from.includes(state)).map(({ action }) => wordsOf(action));
   const next = steps.join(', ') || 'nothing: this state is final';
-  return row(`state-${state}`, state, JOB_STATE_ROWS[state].description, { 'From here': next });
+  const deadline = deadlineIn(state, deadlines);
+  const words = { 'From here': next, ...(deadline !== undefined && { Deadline: deadline }) };
+  return row(`state-${state}`, state, JOB_STATE_ROWS[state].description, words);
 }
 
 /** The styles stack the cells, which removes the table's own roles, so the roles are explicit. */

@@ -1,8 +1,9 @@
 /** The lifecycle as SVG. dagre computes its layout, and each step and each state links to its description. */
 import { Graph, layout } from '@dagrejs/dagre';
+import type { DeadlineSettings } from '../../market/rules/jobs/deadlines.js';
 import { isTerminal, JOB_PHASES, JOB_STATE_ROWS, JOB_STATES, type JobState } from '../../market/rules/states.js';
 import { wordsOf } from '../../market/rules/words.js';
-import { MARKS, ARROWS, type Arrow } from './words.js';
+import { ARROWS, deadlineIn, MARKS, timeIn, type Arrow } from './words.js';
 
 type Point = Readonly<Record<'x' | 'y', number>>;
 type Box = Point & Readonly<Record<'width' | 'height', number>>;
@@ -10,8 +11,8 @@ type Box = Point & Readonly<Record<'width' | 'height', number>>;
 /** The average width of a letter, in pixels, in the widest common font. */
 const LETTER_WIDTH = 6.8;
 
-export function drawPicture(): string {
-  const graph = arrange();
+export function drawPicture(deadlines: DeadlineSettings): string {
+  const graph = arrange(deadlines);
   const { width, height } = graph.graph();
   return [
     `<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="group"`,
@@ -19,19 +20,20 @@ export function drawPicture(): string {
     `<marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8"`,
     ` markerUnits="userSpaceOnUse" orient="auto"><path fill="context-stroke" d="M0 0.5 8 4 0 7.5z"/></marker>`,
     ...ARROWS.map((step) => (step.leadsTo ? stepLink(step, step.leadsTo, graph) : '')),
-    ...JOB_STATES.map((state) => stateLink(state, graph.node(state))),
+    ...JOB_STATES.map((state) => stateLink(state, deadlines, graph.node(state))),
     ...Object.values(MARKS).map((mark) => `<g class="mark">${boxWith(mark, graph.node(mark))}</g>`),
     '</svg>',
   ].join('\n');
 }
 
 /** A step's label is a node, just like a state. A line leads to it from each state that the step leaves. */
-function arrange(): Graph {
+function arrange(deadlines: DeadlineSettings): Graph {
   const graph = new Graph();
   // With these distances, the whole picture fits in a window of 400 by 800 pixels.
   graph.setGraph({ nodesep: 4, edgesep: 4, ranksep: 7, marginx: 8, marginy: 4 });
-  for (const node of [...Object.values(MARKS), ...JOB_STATES])
-    graph.setNode(node, { width: widthOf(wordsOf(node)) + 16, height: 24 });
+  const addBox = (box: string, text: string) => graph.setNode(box, { width: widthOf(text) + 16, height: 24 });
+  for (const mark of Object.values(MARKS)) addBox(mark, mark);
+  for (const state of JOB_STATES) addBox(state, textOf(state, deadlines));
   for (const [at, { id, by, leaves, leadsTo }] of ARROWS.entries()) {
     if (!leadsTo) continue;
     const isBack = leaves.some((state) => phaseOf(leadsTo) < phaseOf(state));
@@ -87,12 +89,18 @@ function lineFrom(state: string, path: string): string {
   return `<path class="line" data-from="${state}" d="${path}" marker-end="url(#head)"/>`;
 }
 
-function stateLink(state: JobState, box: Box): string {
-  const words = `${wordsOf(state)}: ${JOB_STATE_ROWS[state].description}`;
+function textOf(state: JobState, deadlines: DeadlineSettings): string {
+  const time = timeIn(state, deadlines);
+  return time === undefined ? wordsOf(state) : `${wordsOf(state)}, ${time}`;
+}
+
+function stateLink(state: JobState, deadlines: DeadlineSettings, box: Box): string {
+  const { description } = JOB_STATE_ROWS[state];
+  const words = [`${wordsOf(state)}: ${description}`, deadlineIn(state, deadlines) ?? []].flat().join(' ');
   const kind = isTerminal(state) ? 'state end' : 'state';
   return (
     `<a href="#state-${state}" class="${kind}" data-state="${state}" aria-label="${words}">` +
-    `${boxWith(wordsOf(state), box)}</a>`
+    `${boxWith(textOf(state, deadlines), box)}</a>`
   );
 }
 

@@ -1,10 +1,12 @@
 /** Describes every step in a job's lifecycle in words, from the lifecycle table. */
+import { deadlineTable, type DeadlineSettings } from '../../market/rules/jobs/deadlines.js';
 import { descriptionOf, type Effect } from '../../market/rules/jobs/effects.js';
 import { EVENT_DESCRIPTIONS } from '../../market/rules/events.js';
 import { isTransition, JOB_ACTION_LIST, JOB_CREATION, leavesEveryState } from '../../market/rules/lifecycle.js';
 import type { JobAction, AllowedActor } from '../../market/rules/lifecycle.js';
 import { ALLOWED_ACTORS } from '../../market/rules/parties.js';
 import { PUBLISH_COST, URGENCIES } from '../../market/rules/jobs/publishing.js';
+import type { JobState } from '../../market/rules/states.js';
 import { GUARANTEED_VIEW_STAKE } from '../../market/rules/tokens.js';
 import { eitherOf, wordsOf } from '../../market/rules/words.js';
 
@@ -67,4 +69,24 @@ function stepOf(row: JobAction): Arrow {
       Operation: row.operation,
     },
   };
+}
+
+/** What happens to a job in this state if nobody acts. Undefined if the state has no deadline. */
+export function deadlineIn(state: JobState, settings: DeadlineSettings): string | undefined {
+  const rows = settings.mode === 'off' ? [] : deadlineTable(settings).filter(({ status }) => status === state);
+  const texts = rows.map(({ hours, description }) => {
+    if (hours === null) return description;
+    return `After ${timeOf(hours)}: ${settings.mode === 'act' ? description : 'Admins are reminded.'}`;
+  });
+  return texts.length > 0 ? texts.join(' ') : undefined;
+}
+
+/** The length of a state's deadline, for the picture. Undefined if the state has no deadline or only reminders. */
+export function timeIn(state: JobState, settings: DeadlineSettings): string | undefined {
+  const row = deadlineTable(settings).find(({ status, to }) => status === state && to !== null);
+  return row?.hours && settings.mode !== 'off' ? timeOf(row.hours) : undefined;
+}
+
+function timeOf(hours: number): string {
+  return hours % 24 === 0 ? `${hours / 24} days` : `${hours} hours`;
 }

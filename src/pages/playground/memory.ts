@@ -12,8 +12,10 @@ export const latest = { request: undefined, answered: () => {} };
 /** The tab that provides each value. */
 const TABS = {
   homeowner: 'SignUp', contractor: 'SignUpContractor', admin: 'LogInAsAdmin', job: 'CreateJob', bid: 'SubmitBid',
-  contractorId: 'SignUpContractor', contractorUserId: 'SignUpContractor', refresh: 'SignUp',
+  contractorId: 'SignUpContractor', contractorUserId: 'SignUpContractor', homeownerUserId: 'SignUp', refresh: 'SignUp',
+  weekLater: 'PublishThirdJob',
 };
+const WEEK_MS = 7 * 86_400_000;
 
 /** The fetcher of GraphiQL. */
 export async function send(params, options) {
@@ -99,7 +101,12 @@ function learned(answer) {
     }
     const contractorId = result?.contractor?.id;
     const contractorUserId = contractorId && result.user?.id;
-    const ids = { job: result?.job?.id, bid: result?.bid?.id, contractorId, contractorUserId };
+    const homeownerUserId = result?.homeowner?.id && result.user?.id;
+    const deadline = result?.job?.upcoming?.[0]?.at;
+    const weekLater = deadline && new Date(Date.parse(deadline) + WEEK_MS).toISOString();
+    const ids = {
+      job: result?.job?.id, bid: result?.bid?.id, contractorId, contractorUserId, homeownerUserId, weekLater,
+    };
     const present = Object.entries(ids).filter(([, id]) => typeof id === 'string');
     if (present.length > 0) change({ ids: { ...known.ids, ...Object.fromEntries(present) } });
   }

@@ -38,9 +38,10 @@ export function operationsOfSteps(): ReadonlySet<string> {
 const CHAPTERS = {
   '1-a-job-that-goes-well': 'A job that goes well',
   '2-a-dispute': 'A dispute and an appeal',
-  '3-events-refusals-sessions': 'Events, errors, sessions',
-  '4-ways-back-in': 'Account recovery and support',
-  '5-what-next': 'What’s next',
+  '3-two-weeks-in-a-minute': 'Two weeks in a minute',
+  '4-events-refusals-sessions': 'Events, errors, sessions',
+  '5-ways-back-in': 'Account recovery and support',
+  '6-what-next': 'What’s next',
 };
 
 function stepIn(chapter: string, file: string, source: string): Step {

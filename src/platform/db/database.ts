@@ -1,4 +1,5 @@
 /** A bounded pool of Postgres connections behind a bounded queue. Everything that can wait has a timeout. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import postgres, { type ParameterOrJSON, type Sql } from 'postgres';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { QUOTAS } from '../caller-limits.js';
@@ -160,6 +161,8 @@ export function connect(
       } catch (error) {
         if (attempt === DATABASE.attempts || !mayBeRetried(error)) throw refusalOf(error);
         hooks.onRetry?.(codeOf(error) ?? 'unknown');
+        // An immediate retry could lock the row again before the other transaction gets it.
+        await sleep(Math.random() * attempt * DATABASE.retryPauseMs);
       }
     }
   }

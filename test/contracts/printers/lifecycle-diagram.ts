@@ -1,5 +1,12 @@
 /** Prints the lifecycle for people: the page schema/lifecycle.md, and the diagram in README.md. */
 import { BID_ACTION_LIST, BID_CONSEQUENCES, BID_RESTORATION, type BidAction } from '../../../src/market/rules/bids.js';
+import {
+  CLOCK_TRANSITIONS,
+  DEADLINES,
+  deadlineTable,
+  STAKE_DEADLINE,
+  type EndingState,
+} from '../../../src/market/rules/jobs/deadlines.js';
 import { descriptionOf } from '../../../src/market/rules/jobs/effects.js';
 import {
   isTransition,
@@ -22,11 +29,12 @@ import { between } from './configuration.js';
 export function lifecycleDiagram(): string {
   return [
     '# The life of a job and its bids',
-    'This page is generated from `src/market/rules/lifecycle.ts` and `src/market/rules/bids.ts`.',
+    'This page is generated from `lifecycle.ts`, `bids.ts`, and `jobs/deadlines.ts` in `src/market/rules`.',
     '## States of a job',
     fenced(['stateDiagram-v2', ...jobArrows().map(indented)]),
     '## Operations on a job',
     ...JOB_ACTION_LIST.map(jobSection),
+    ...deadlineSections(),
     '## States of a bid',
     fenced(['stateDiagram-v2', ...bidArrows().map(indented)]),
     `A bid is live while it's ${LIVE_BID_STATES.slice(0, -1).join(', ')}, or ${LIVE_BID_STATES.at(-1)}.`,
@@ -64,6 +72,7 @@ function jobArrows(): string[] {
     arrow('[*]', INITIAL_JOB_STATE, JOB_CREATION),
     ...transitions.filter((row) => !leavesEveryState(row)).flatMap(transitionArrows),
     ...gone.flatMap((row) => row.from.map((state) => arrow(state, '[*]', row))),
+    ...Object.values(CLOCK_TRANSITIONS).map(({ from, to, action }) => `${from} --> ${to} : ${action} (clock)`),
     ...TERMINAL_JOB_STATES.map((state) => `${state} --> [*]`),
     ...transitions.filter(leavesEveryState).map(noteOf),
   ];
@@ -128,6 +137,57 @@ function originsOf({ from, fromAfterChanges, notAfterChanges }: JobAction): stri
   const also = fromAfterChanges ? `; once ${CHANGES_WERE_REQUESTED}, also ${codes(fromAfterChanges)}` : '';
   const not = notAfterChanges ? `; once ${CHANGES_WERE_REQUESTED}, not ${codes(notAfterChanges)}` : '';
   return codes(from) + also + not;
+}
+
+function deadlineSections(): string[] {
+  const { day, reminderDay } = DEADLINES.disputed.limit;
+  return [
+    '## Deadlines',
+    'A server can set other times, see [Deadlines](../docs/operating.md#deadlines). `GET /v1/lifecycle` returns its times.',
+    table(
+      ['Status', 'Counted from', 'Reminders', 'Then, with `DEADLINES=act`', 'Extended by'],
+      deadlineTable(usualTimes()).map(deadlineRow),
+    ),
+    `A dispute is escalated after ${day} days at the latest, no matter when its last proposal was made. ` +
+      `Both parties get another reminder after ${reminderDay} days.`,
+    'The clock acts at the earliest 48 hours after its last reminder.',
+    [...Object.values(CLOCK_TRANSITIONS), STAKE_DEADLINE]
+      .map(({ action, description, event, unless }) =>
+        [`- ${code(action)}: ${description}`, `  - Unless: ${unless}`, `  - Event: ${code(event)}`].join('\n'),
+      )
+      .join('\n'),
+  ];
+}
+
+function usualTimes() {
+  const days = (state: EndingState) => DEADLINES[state].end.day;
+  return {
+    days: {
+      open: days('open'),
+      in_review: days('in_review'),
+      disputed: days('disputed'),
+      decision_reached: days('decision_reached'),
+    },
+    stakeHours: STAKE_DEADLINE.hour,
+  };
+}
+
+type Deadline = ReturnType<typeof deadlineTable>[number];
+
+function deadlineRow({ status, countedFrom, reminders, action, hours, to, extendedBy }: Deadline): string[] {
+  const who = [...new Set(reminders.map((reminder) => reminder.to))].join(', ');
+  return [
+    code(status),
+    action === STAKE_DEADLINE.action ? `${countedFrom}, if it has a stake` : countedFrom,
+    `${who}, after ${daysOf(reminders.map((reminder) => reminder.hours))}`,
+    action && hours ? `${daysOf([hours])}: ${code(action)}${to ? ` → ${code(to)}` : ''}` : 'nothing',
+    extendedBy ? `${extendedBy}, once` : 'nobody',
+  ];
+}
+
+function daysOf(hours: readonly number[]): string {
+  const days = hours.map((each) => String(each / 24));
+  return `${days.join(' and ')} ${days.join('') === '1' ? 'day' : 'days'}`;
 }
 
 function bidSection(row: BidAction): string {

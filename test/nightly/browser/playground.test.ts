@@ -29,7 +29,7 @@ let app: TestApp;
 let newUser: Visit;
 
 beforeAll(async () => {
-  app = await openTestApp();
+  app = await openTestApp({ DEADLINES: 'act', CLOCK: 'adjustable' });
   await ensureAdmin(app.services, ADMIN.email, ADMIN.password);
 });
 afterAll(async () => {

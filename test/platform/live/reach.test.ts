@@ -48,7 +48,9 @@ const anyBids = fc.array(
   fc.record({ contractorId: fc.constantFrom(...CONTRACTORS), status: fc.constantFrom(...BID_STATES) }),
   { maxLength: 4 },
 );
-/** An edit keeps the state. Somebody without a bid reads no edit. */
+const REMINDED = ['owner', 'awardee', 'parties', 'admin'] as const;
+
+/** Edits and reminders keep the state. Somebody without a bid reads no edit. */
 const anyEvent = fc
   .record({
     type: fc.constantFrom(...EVENT_TYPES),
@@ -61,9 +63,13 @@ const anyEvent = fc
       { rating: 4, review: 'Tidy.', tokensCharged: 5, bidId: newId('bid') },
       { reason: 'Too far.', contractorId: CONTRACTORS[0] },
       FIELDS,
+      ...REMINDED.map((to) => ({ to })),
     ),
   })
-  .map((event) => (event.type === EDIT_EVENT ? { ...event, toStatus: event.fromStatus } : event));
+  .map((event) => ('to' in event.data ? { ...event, type: 'job.reminded' as const } : event))
+  .map((event) =>
+    event.type === EDIT_EVENT || event.type === 'job.reminded' ? { ...event, toStatus: event.fromStatus } : event,
+  );
 const anyJob = fc.record({
   status: fc.constantFrom<JobState | 'deleted'>(...JOB_STATES, 'deleted'),
   homeownerId: fc.constantFrom(...HOMEOWNERS),

@@ -12,6 +12,7 @@ import {
   STAKE_DEADLINE,
   stakeStep,
   transitionAtEnd,
+  type ClockAction,
   type ClockStep,
   type ClockTransitionKey,
   type JobTimer,
@@ -44,6 +45,7 @@ export interface ClockServices {
   readonly db: Db;
   readonly deadlines: DeadlineSettings;
   readonly log: Pick<Logger, 'warn'>;
+  readonly recordClockAction: (action: ClockAction) => void;
   /** Called after a commit, because the commit's events need positions. */
   readonly live: { wake(): void };
 }
@@ -82,7 +84,10 @@ export function createClock(services: ClockServices): Clock {
   };
 }
 
-async function lookAtDueJobs({ db, deadlines, log, live }: ClockServices, own: OwnSettings): Promise<boolean> {
+async function lookAtDueJobs(
+  { db, deadlines, log, live, recordClockAction }: ClockServices,
+  own: OwnSettings,
+): Promise<boolean> {
   const [due, ofSuspensions] = await Promise.all([
     selectDueJobs(db, { ...own, limit: CLOCK.batchJobs }),
     selectJobsOfSuspensions(db, { limit: CLOCK.batchJobs }),
@@ -91,7 +96,8 @@ async function lookAtDueJobs({ db, deadlines, log, live }: ClockServices, own: O
   let failures = 0;
   for (const id of ids) {
     try {
-      await db.inTransaction((tx) => lookAt(tx, id, deadlines));
+      const action = await db.inTransaction((tx) => lookAt(tx, id, deadlines));
+      if (action) recordClockAction(action);
       live.wake();
     } catch (error) {
       failures += 1;
@@ -101,7 +107,7 @@ async function lookAtDueJobs({ db, deadlines, log, live }: ClockServices, own: O
   return failures < ids.size;
 }
 
-async function lookAt(tx: Transaction, id: JobId, deadlines: DeadlineSettings): Promise<void> {
+async function lookAt(tx: Transaction, id: JobId, deadlines: DeadlineSettings): Promise<ClockAction | void> {
   const [row] = await lockJobForClock(tx, { id });
   if (!row) return;
   const { job, now, canAct } = row;
@@ -156,13 +162,15 @@ async function change({ tx, job }: Look, changes: JobChanges): Promise<void> {
 
 /** A reminder isn't a change of the job, so the job's version stays the same. */
 async function write(
+  action: ClockAction,
   { tx, job }: Look,
   event: NewEvent,
   changes: JobChanges,
   ...also: readonly Promise<unknown>[]
-): Promise<void> {
+): Promise<ClockAction> {
   const eventCount = job.eventCount + 1;
   await tx.commitWith(updateJob(tx, job, { ...changes, eventCount }), logEvents(tx, job, [event]), ...also);
+  return action;
 }
 
 function reminder({ status, awardedContractorId }: JobRow, to: Reminded, data: NewEvent['data'] = {}): NewEvent {
@@ -177,33 +185,33 @@ function reminder({ status, awardedContractorId }: JobRow, to: Reminded, data: N
   };
 }
 
-function remind(look: Look, to: Reminded): Promise<void> {
+function remind(look: Look, to: Reminded): Promise<ClockAction> {
   const { job, settings, now } = look;
   const changes = { remindedAt: now };
   const next = nextLookAt(look, { ...changes, isWarned: settings.mode === 'act' });
-  return write(look, reminder(job, to), { ...changes, nextLookAt: next });
+  return write('remind', look, reminder(job, to), { ...changes, nextLookAt: next });
 }
 
-function remindOfStake(look: Look, stake: StakeTimer, to: Reminded): Promise<void> {
+function remindOfStake(look: Look, stake: StakeTimer, to: Reminded): Promise<ClockAction> {
   const { tx, job, stakes, settings, now } = look;
   const { bidId } = stake;
   const reminded = { ...stake, remindedAt: now, isWarned: settings.mode === 'act' };
   const next = nextLookAt({ ...look, stakes: [...stakes.filter((one) => one !== stake), reminded] });
-  return write(look, reminder(job, to, { bidId }), { nextLookAt: next }, setStakeReminded(tx, { bidId }));
+  return write('remind', look, reminder(job, to, { bidId }), { nextLookAt: next }, setStakeReminded(tx, { bidId }));
 }
 
-function releaseStake(look: Look, stake: StakeTimer): Promise<void> {
+function releaseStake(look: Look, stake: StakeTimer): Promise<ClockAction> {
   const { tx, stakes } = look;
   const { bidId, contractorId } = stake;
   const event = { type: STAKE_DEADLINE.event, actorId: null, bidderId: contractorId, data: { bidId } };
   const next = nextLookAt({ ...look, stakes: stakes.filter((one) => one !== stake) });
-  return write(look, event, { nextLookAt: next }, releaseHolds(tx, [bidId]));
+  return write(STAKE_DEADLINE.action, look, event, { nextLookAt: next }, releaseHolds(tx, [bidId]));
 }
 
-function pause(look: Look): Promise<void> {
+function pause(look: Look): Promise<ClockAction | void> {
   const { job, now, settings } = look;
   const changes = { pausedFrom: now, nextLookAt: null };
-  return settings.mode === 'off' ? change(look, changes) : write(look, reminder(job, 'admin'), changes);
+  return settings.mode === 'off' ? change(look, changes) : write('remind', look, reminder(job, 'admin'), changes);
 }
 
 /** Moves the deadlines by the time for which they stood still. */
@@ -229,9 +237,11 @@ const readFacts = Object.fromEntries(
   ]),
 ) as Record<ClockTransitionKey, ReturnType<typeof clockFactsReader>>;
 
-async function act({ tx, job, settings: deadlines }: Look): Promise<void> {
+async function act({ tx, job, settings: deadlines }: Look): Promise<ClockAction> {
   const key = transitionAtEnd(job);
   if (!key) throw new Error('A deadline without an end is over.');
   const facts = (await readFacts[key](tx, job.id)) as Partial<JobFacts> & Pick<JobFacts, never>;
-  await moveJob(CLOCK_TRANSITIONS[key], { tx, actorId: null, job, facts }, { input: {}, data: {}, deadlines });
+  const transition = CLOCK_TRANSITIONS[key];
+  await moveJob(transition, { tx, actorId: null, job, facts }, { input: {}, data: {}, deadlines });
+  return transition.action;
 }

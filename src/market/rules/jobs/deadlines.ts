@@ -50,6 +50,10 @@ export type ClockTransitionKey = keyof typeof CLOCK_TRANSITIONS;
 export const CLOCK_ACTIONS = ['expire', 'approve', 'escalate', 'stand_decision', 'release_stake'] as const;
 export type ClockActionName = (typeof CLOCK_ACTIONS)[number];
 
+/** What the clock does with a job, for metrics. */
+export const COUNTED_ACTIONS = ['remind', ...CLOCK_ACTIONS] as const;
+export type ClockAction = (typeof COUNTED_ACTIONS)[number];
+
 export const REMINDER_EVENT = 'job.reminded' as const;
 
 export type Reminded = Extract<AllowedActor, 'owner' | 'awardee' | 'parties' | 'admin'>;
@@ -226,7 +230,8 @@ export function scheduleOf(job: JobTimer, { days }: Pick<DeadlineSettings, 'days
     return { reminders: regular.filter(([, atMs]) => atMs > fromMs), endMs: regularEndMs };
   const endMs = Math.min(regularEndMs, limitFromMs + row.limit.day * DAY_MS);
   const last = ['parties', limitFromMs + row.limit.reminderDay * DAY_MS] as const;
-  const reminders = [...regular, last].filter(([, atMs]) => atMs > fromMs && atMs < endMs);
+  // A reminder after the last one would delay the end, because the clock acts only 48 hours after a reminder.
+  const reminders = [...regular, last].filter(([, atMs]) => atMs > fromMs && atMs < endMs && atMs <= last[1]);
   return { reminders: reminders.toSorted(([, one], [, other]) => one - other), endMs };
 }
 

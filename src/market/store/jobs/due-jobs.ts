@@ -36,7 +36,7 @@ export const selectDueJobs = statement(
       .select(fields)
       .from(jobs)
       .where(
-        sql`${jobs.nextLookAt} <= ${DEADLINE_NOW} and (select dc.settings = ${$('settings')}
+        sql`${jobs.nextLookAt} <= (select ${DEADLINE_NOW}) and (select dc.settings = ${$('settings')}
           or (${$('canAct')}::boolean and dc.acting_since is null) from deadline_clock dc)`,
       )
       .orderBy(jobs.nextLookAt)
@@ -193,16 +193,13 @@ export async function applySettings(
   await setSettings(db, { settings, canAct });
 }
 
-/** Moves the clock of deadlines forward. The time is computed from the changed row, which `DEADLINE_NOW` can't see yet. */
+/** A subquery would still return the time before the move. */
+const movedNow = sql`(clock_timestamp() + make_interval(secs => ${deadlineClock.aheadSeconds}))::timestamptz(3)`;
+
+/** Moves the clock of deadlines forward. */
 export const advanceDeadlineClock = statement(
   'advanceDeadlineClock',
-  {
-    now: new ConvertedColumn(
-      sql`(clock_timestamp() + make_interval(secs => ${deadlineClock.aheadSeconds}))::timestamptz(3)`,
-      'deadline_now',
-      asDate,
-    ),
-  },
+  { now: new ConvertedColumn(movedNow, 'deadline_now', asDate) },
   ($: Placeholders<{ seconds: number }>, fields) =>
     builder
       .update(deadlineClock)

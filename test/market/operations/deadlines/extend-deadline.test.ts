@@ -1,0 +1,158 @@
+/** Olive asks for more time. She gets it once per status, and by at most the deadline's own length. */
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { checkDatabase } from '../../../setup/database/checker.js';
+import type { Json } from '../../../setup/app.js';
+import { everythingOn, must } from '../../../story/awards.js';
+import { APIS, callRest, outcomeOf, type Api } from '../../../story/calls.js';
+import { daysAfter, openTimedApp, type TimedApp } from '../../../story/deadlines.js';
+import { givenJob, type GivenJob, type People } from '../../../story/journey.js';
+
+let app: TimedApp;
+let people: People;
+beforeAll(async () => {
+  app = await openTimedApp();
+  people = app.people;
+});
+afterAll(async () => {
+  expect(await checkDatabase(app.sql)).toEqual([]);
+  await app.close();
+});
+
+const endOf = async (job: GivenJob): Promise<string> => (await app.upcoming(people.admin, job))[0]?.at;
+const extend = (api: Api, who: keyof People | null, job: { id: string }, body: object, version?: number) =>
+  outcomeOf(app, api, 'extendDeadline', {
+    by: who === null ? undefined : people[who],
+    job: job.id,
+    body,
+    ...(version !== undefined && { version }),
+  });
+
+describe.each(APIS)('through %s', (api) => {
+  test('work in review: the reminders move along, and the version stays', async () => {
+    const job = await givenJob(app, 'in_review', people);
+    await app.days(5.1);
+    const end = await endOf(job);
+    const before = await app.readJob(people.owner, job);
+    const until = daysAfter(end, 10);
+    expect(await extend(api, 'owner', job, { until }, before.version)).toMatchObject({ ok: true });
+    expect(await app.readJob(people.owner, job)).toEqual(before);
+    expect(await endOf(job)).toBe(until);
+    await app.days(9.8);
+    expect(await app.clockEvents(job)).toEqual(['job.reminded owner']);
+    await app.days(0.2);
+    expect(await app.clockEvents(job)).toEqual(['job.reminded owner', 'job.reminded owner']);
+    await app.days(7);
+    await app.days(2);
+    expect(await app.clockEvents(job)).toEqual([...Array(3).fill('job.reminded owner'), 'job.auto_approved']);
+  });
+
+  test('the deadline can move by its own length, and not by a second more', async () => {
+    const job = await givenJob(app, 'in_review', people);
+    const end = await endOf(job);
+    const refused = { status: 400, code: 'VALIDATION_FAILED', fields: ['until'] };
+    const before = await everythingOn(app, job);
+    expect(await extend(api, 'owner', job, { until: daysAfter(end, 14 + 1 / 86_400) })).toMatchObject(refused);
+    expect(await extend(api, 'owner', job, { until: end })).toMatchObject(refused);
+    expect(await extend(api, 'owner', job, { until: daysAfter(end, -1) })).toMatchObject(refused);
+    expect(await extend(api, 'owner', job, { until: '2020-01-01T00:00:00.000Z' })).toMatchObject(refused);
+    expect(await everythingOn(app, job)).toEqual(before);
+    expect(await extend(api, 'owner', job, { until: daysAfter(end, 14) })).toMatchObject({ ok: true });
+    expect(await endOf(job)).toBe(daysAfter(end, 14));
+  });
+
+  test('each refusal comes in the fixed order, and changes nothing', async () => {
+    const review = await givenJob(app, 'in_review', people);
+    const until = daysAfter(await endOf(review), 1);
+    const disputed = await givenJob(app, 'disputed', people);
+    const decided = await givenJob(app, 'decision_reached', people);
+    const before = await Promise.all([review, disputed, decided].map((job) => everythingOn(app, job)));
+    const gone = { id: `job_${'0'.repeat(27)}` };
+    const refused = async (who: keyof People | null, job: { id: string }, body: object) => {
+      const { status, code } = await extend(api, who, job, body);
+      return `${status} ${code}`;
+    };
+    const bad = { until: 'tomorrow' };
+    expect(await refused(null, gone, bad)).toMatch(/^401 /);
+    // A contractor can never extend a deadline, so nothing else is looked at.
+    expect(await refused('awardee', gone, { until })).toBe('403 FORBIDDEN');
+    expect(await refused('owner', gone, bad)).toBe('400 VALIDATION_FAILED');
+    expect(await refused('owner', gone, { until })).toBe('404 NOT_FOUND');
+    expect(await refused('other', disputed, { until })).toBe('403 FORBIDDEN');
+    expect(await refused('owner', disputed, { until })).toBe('400 INVALID_TRANSITION');
+    expect(await refused('admin', disputed, { until })).toBe('400 INVALID_TRANSITION');
+    const past = { until: '2020-01-01T00:00:00.000Z' };
+    expect(await refused('admin', review, past)).toBe('403 FORBIDDEN');
+    expect(await refused('owner', decided, past)).toBe('403 FORBIDDEN');
+    expect(await refused('owner', review, past)).toBe('400 VALIDATION_FAILED');
+    expect(await Promise.all([review, disputed, decided].map((job) => everythingOn(app, job)))).toEqual(before);
+    expect(await extend(api, 'owner', review, { until })).toMatchObject({ ok: true });
+    expect(await refused('owner', review, past)).toBe('400 INVALID_TRANSITION');
+    expect(await refused('owner', review, { until: daysAfter(until, 1) })).toBe('400 INVALID_TRANSITION');
+    expect(await refused('other', review, bad)).toBe('400 VALIDATION_FAILED');
+  });
+});
+
+it('once per status and job, even if the job comes back to the status', async () => {
+  const job = await givenJob(app, 'in_review', people);
+  const longer = async () => extend('rest', 'owner', job, { until: daysAfter(await endOf(job), 1) });
+  expect(await longer()).toMatchObject({ ok: true });
+  await must(app, 'requestChanges', people.owner, job, undefined, { reason: 'It still leaks.' });
+  await must(app, 'submitForReview', people.awardee, job);
+  expect(await longer()).toMatchObject({ code: 'INVALID_TRANSITION' });
+  // The second stay has its own deadline again.
+  const left = Date.parse(await endOf(job)) - (await app.days(0)).getTime();
+  expect(Math.round(left / 86_400_000)).toBe(14);
+});
+
+it('for an open job and for its review, once each', async () => {
+  const job = await givenJob(app, 'open', people);
+  const longer = async () => extend('rest', 'owner', job, { until: daysAfter(await endOf(job), 30) });
+  expect(await longer()).toMatchObject({ ok: true });
+  await app.days(59);
+  expect(await app.readJob(people.owner, job)).toMatchObject({ status: 'open' });
+  const step = (key: Parameters<typeof must>[1], who: keyof People, body: object = {}) =>
+    must(app, key, people[who], job, undefined, body);
+  await step('award', 'owner', { bid_id: job.bids.awardee });
+  await step('checkIn', 'awardee');
+  await step('submitForReview', 'awardee');
+  expect(await extend('graphql', 'owner', job, { until: daysAfter(await endOf(job), 14) })).toMatchObject({ ok: true });
+});
+
+it('after the deadline passed, while the clock waits for its own reminder, by what is left', async () => {
+  const job = await givenJob(app, 'in_review', people);
+  const end = await endOf(job);
+  const now = await app.days(20);
+  expect(await extend('rest', 'owner', job, { until: daysAfter(end, 5) })).toMatchObject({ code: 'VALIDATION_FAILED' });
+  const until = daysAfter(end, 13);
+  expect(await extend('rest', 'owner', job, { until })).toMatchObject({ ok: true });
+  expect(Date.parse(until)).toBeGreaterThan(now.getTime());
+  await app.days(6.5);
+  expect(await app.readJob(people.owner, job)).toMatchObject({ status: 'in_review' });
+  const late = await givenJob(app, 'in_review', people);
+  const passed = await endOf(late);
+  await app.days(40);
+  const answer = await callRest(app, 'extendDeadline', {
+    by: people.owner,
+    job: late.id,
+    body: { until: daysAfter(passed, 14) },
+  });
+  expect(answer.body.details.fields).toEqual({ until: 'is too late, because the deadline passed too long ago' });
+});
+
+it('the text of an extension is for the parties and admins, and for an open job, only for the owner and admins', async () => {
+  const read = async (job: GivenJob, who: keyof People): Promise<Json> => {
+    const { token } = people[who];
+    const { body } = await app.rest('GET', `/v1/jobs/${job.id}/events?per_page=100`, { token });
+    return body.data.find(({ type }: Json) => type === 'job.deadline_extended')?.data.reason;
+  };
+  const review = await givenJob(app, 'in_review', people);
+  const open = await givenJob(app, 'open', people);
+  for (const job of [review, open]) {
+    const until = daysAfter(await endOf(job), 1);
+    expect(await extend('rest', 'owner', job, { until, reason: 'I’m away.' })).toMatchObject({ ok: true });
+    for (const who of ['owner', 'admin'] as const) expect(await read(job, who)).toBe('I’m away.');
+    expect(await read(job, 'bidder')).toBeUndefined();
+  }
+  expect(await read(review, 'awardee')).toBe('I’m away.');
+  expect(await read(open, 'awardee')).toBeUndefined();
+});

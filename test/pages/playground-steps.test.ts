@@ -1,0 +1,93 @@
+/** The steps of the playground as requests, without a browser: “Two weeks in a minute”, and the stories before it. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ADMIN } from '../../src/commands/demo/town.js';
+import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
+import { readSteps } from '../../src/pages/playground/steps.js';
+import { STORY } from '../browser/playground-acts.js';
+import { openTestApp, type Json, type TestApp } from '../setup/app.js';
+
+const STEPS = readSteps();
+const CHAPTER = 'Two weeks in a minute';
+
+let adjustable: TestApp;
+let real: TestApp;
+beforeAll(async () => {
+  adjustable = await openTestApp({ DEADLINES: 'act', CLOCK: 'adjustable' });
+  real = await openTestApp();
+  for (const { services } of [adjustable, real]) await ensureAdmin(services, ADMIN.email, ADMIN.password);
+});
+afterAll(() => Promise.all([adjustable.close(), real.close()]));
+
+/** Runs steps like the page does. It replaces each placeholder with the value that an earlier response had. */
+function player({ url }: TestApp) {
+  const values: Record<string, string> = {};
+  const fill = (text: string) =>
+    text.replaceAll(/{{(\w+)}}/g, (placeholder, name: string) => {
+      if (name === 'random') return Math.random().toString(36).slice(2);
+      const value = values[name];
+      if (value === undefined) throw new Error(`${placeholder} has no value yet.`);
+      return value;
+    });
+
+  return async function play({ name, tab }: (typeof STEPS)[number]): Promise<string> {
+    const { authorization } = JSON.parse(fill(tab.headers ?? '{}')) as { authorization?: string };
+    const token = authorization ?? `Bearer ${values.last}`;
+    const response = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(values.last !== undefined && { authorization: token }) },
+      body: JSON.stringify({
+        query: tab.query,
+        operationName: name,
+        variables: JSON.parse(fill(tab.variables ?? '{}')) as object,
+      }),
+    });
+    const answer = (await response.json()) as Json;
+    for (const result of Object.values((answer.data ?? {}) as Json)) learn(result ?? {});
+    return JSON.stringify(answer, null, 1).replaceAll(/\s+/g, ' ');
+  };
+
+  function learn({ token, user, homeowner, contractor, job, bid }: Json): void {
+    const deadline = job?.upcoming?.[0]?.at;
+    const learned = {
+      ...(token && { last: token, [roleIn(token)]: token }),
+      job: job?.id,
+      bid: bid?.id,
+      contractorId: contractor?.id,
+      homeownerUserId: homeowner?.id && user?.id,
+      weekLater: deadline && new Date(Date.parse(deadline) + 7 * 86_400_000).toISOString(),
+    };
+    for (const [name, value] of Object.entries(learned)) if (typeof value === 'string') values[name] = value;
+  }
+}
+
+function roleIn(token: string): string {
+  const [, claims = ''] = token.split('.');
+  return (JSON.parse(Buffer.from(claims, 'base64url').toString()) as { role: string }).role;
+}
+
+const untilChapterEnds = STEPS.slice(0, STEPS.findLastIndex(({ chapter }) => chapter === CHAPTER) + 1);
+
+it('each step returns what its story promises, and the silent homeowner’s job is approved after two reminders', async () => {
+  const play = player(adjustable);
+  expect(untilChapterEnds.at(-1)?.name).toBe('ReviewLater');
+  let reminders = '';
+  for (const step of untilChapterEnds) {
+    const answer = await play(step);
+    expect(answer, step.name).not.toContain('"errors"');
+    expect(answer, step.name).toContain(STORY[step.name]);
+    if (step.name === 'ReadReminders') reminders = answer;
+  }
+  expect(reminders.match(/"type": "\w+"/g)).toEqual(
+    ['JOB_SUBMITTED_FOR_REVIEW', 'JOB_REMINDED', 'JOB_REMINDED', 'JOB_AUTO_APPROVED'].map(
+      (type) => `"type": "${type}"`,
+    ),
+  );
+});
+
+it('on a server whose clock can’t be moved, the chapter’s first step says so', async () => {
+  const play = player(real);
+  const [first] = STEPS.filter(({ chapter }) => chapter === CHAPTER);
+  for (const step of STEPS.filter(({ name }) => name === 'LogInAsAdmin')) await play(step);
+  expect(first?.text).toContain('restart the server with DEADLINES=act and CLOCK=adjustable, or skip this story');
+  expect(first && (await play(first))).toContain('This server’s clock can’t be moved. Set CLOCK to adjustable.');
+});
