@@ -1,4 +1,4 @@
-/** Reads the environment. No other file does. A single error lists every variable that is wrong. */
+/** Reads the environment, which no other file does. One error lists every invalid variable. */
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import addressparser from 'nodemailer/lib/addressparser';
@@ -53,7 +53,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 
 const secret = z.string().refine((value) => Buffer.byteLength(value) >= 32, 'must be at least 32 bytes long');
 
-/** Each variable, with its valid values and its purpose. Generates `.env.example` and the tables in the READMEs. */
+/** Each variable's valid values and purpose. `.env.example` and the tables in the READMEs are generated from this. */
 export const VARIABLES = {
   NODE_ENV: z
     .enum(['production', 'development', 'test'], 'must be production, development, or test')
@@ -229,7 +229,7 @@ export interface Config extends Environment {
   readonly withoutEffect: readonly string[];
   readonly introspection: boolean;
   readonly playground: boolean;
-  /** The people who can log in, if this is the demo. */
+  /** The demo users who can log in. Undefined outside the demo. */
   readonly demo?: DemoPeople;
 }
 
@@ -239,7 +239,7 @@ export function readConfig(
   defaults: Readonly<Record<string, string>> = {},
   options: Readonly<Record<string, string | undefined>> = {},
 ): Config {
-  // An empty variable counts as unset, because Compose files and shells pass unset variables as empty strings.
+  // Empty counts as unset, because Compose files and shells pass unset variables as empty strings.
   const set = [...Object.entries(env), ...Object.entries(options)].filter(([, value]) => value);
   const values = Object.fromEntries(set.filter(([name]) => name in VARIABLES));
   const result = schema.safeParse({ ...defaults, ...values });
@@ -257,12 +257,12 @@ export function readConfig(
   };
 }
 
-/** True for the name of an unused variable. Earlier releases had a variable `SHARE_…` for each quota. */
+/** True for a variable that is no longer used. Earlier releases had a `SHARE_…` for each quota. */
 function isWithoutEffect(name: string): boolean {
   return /^(QUOTA|SHARE)_/.test(name) && !(name in VARIABLES);
 }
 
-/** Reads the environment and the `.env` file in the working folder. The file's variables don't override any others. */
+/** Reads the environment, and `.env` in the working folder. The environment takes precedence. */
 function environment(): NodeJS.ProcessEnv {
   if (existsSync('.env')) process.loadEnvFile('.env');
   return process.env;
@@ -300,7 +300,7 @@ function isHeaderName(text: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
 }
 
-/** The name of a rate limit's variable. For example, `RATE_LIMIT_LOG_IN_PER_ADDRESS` sets `logInPerAddress`. */
+/** Names a rate limit's variable. For example, `RATE_LIMIT_LOG_IN_PER_ADDRESS` sets `logInPerAddress`. */
 function variableOf(budget: string): string {
   return `RATE_LIMIT_${budget.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }

@@ -1,4 +1,4 @@
-/** How this server sends email, based on its configuration. */
+/** How this server sends email, according to its configuration. */
 import type { Config } from './config.js';
 import { isLoopback } from '../platform/security/address.js';
 import { createLinkTokens } from '../platform/security/link-tokens.js';
@@ -20,7 +20,6 @@ export function mailSettings(config: Config, secret: string): MailSettings {
   };
 }
 
-/** The link that opens the mailbox, if there is one. */
 export function mailboxLink(url: string, config: Config): string | undefined {
   const secret = mailboxSecretOf(config);
   return secret && `${url}/mailbox?secret=${secret}`;
@@ -30,7 +29,7 @@ function mailboxSecretOf(config: Config): string | undefined {
   return hasMailbox(config) ? (config.MAILBOX_SECRET ?? keptSecret(config.DATA_DIR, 'mailbox-secret')) : undefined;
 }
 
-/** True if browsers on this machine can read emails at /mailbox because no mail server is set. */
+/** True if no mail server is set, so browsers on this machine can read emails at /mailbox. */
 function hasMailbox({ SMTP_URL, NODE_ENV, HOST, TRUST_PROXY_HOPS }: Config): boolean {
   return SMTP_URL === undefined && NODE_ENV !== 'production' && isLoopback(HOST) && TRUST_PROXY_HOPS === 0;
 }

@@ -12,7 +12,7 @@ import { VERSION } from '../platform/version.js';
 export interface OperatorAddresses {
   handles(path: string): boolean;
   send(exchange: Exchange): Promise<void>;
-  /** True for a successful probe. These probes aren't logged, because they would fill the log. */
+  /** True for a successful probe. Probes would fill the log. */
   isRoutine(path: string, status: number): boolean;
 }
 
@@ -56,7 +56,7 @@ export function openOperatorAddresses(
     return status;
   }
 
-  /** Checks readiness. Concurrent requests share one check, because anyone can send them. */
+  /** Concurrent requests share one check, because anyone can send them. */
   function checkReadiness(): Promise<string> {
     return (checking ??= readiness()
       .then(note)
@@ -91,8 +91,8 @@ export function openOperatorAddresses(
 }
 
 /**
- * In production, or if METRICS_TOKEN is set, local requests need the token too. A proxy on this machine may forward any
- * client's requests without a header that shows it.
+ * In production, or if METRICS_TOKEN is set, even local requests need the token. A local proxy may forward anyone's
+ * requests without saying so.
  */
 function assertMayReadMetrics(exchange: Exchange, { METRICS_TOKEN: token, NODE_ENV }: Config): void {
   if (token !== undefined) {

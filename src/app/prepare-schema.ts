@@ -1,4 +1,4 @@
-/** Runs before the services start: migrates the schema, or waits until another process has migrated it. */
+/** Migrates the schema before the services start, or waits until another process has. */
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -39,7 +39,7 @@ export async function prepareSchema(
 
 const WAITED_FOR = new Set([OLDER_SCHEMA, UNREACHABLE, FULL]);
 
-/** Waits until the schema is migrated. The services can't open until the tables that they read exist. */
+/** The services can't open until the tables that they read exist. */
 async function untilMigrated(
   connection: Connection,
   say: (reason: string) => void,
@@ -58,9 +58,7 @@ async function untilMigrated(
   }
 }
 
-/**
- * Runs until the services open, if there is something to wait for. It reports that the server is alive but not ready.
- */
+/** Reports that the server is alive but not ready, until the services open. */
 function createWaitingServer({ HOST, PORT }: SchemaSettings, log: Logger) {
   let status = '';
   const server = createServer(({ url }, response) => {

@@ -24,7 +24,6 @@ export interface Run {
   /** The command as you type it. */
   readonly command: string;
   readonly config: () => Config;
-  /** Called when the server starts listening. */
   readonly whenOpen: (url: string, config: Config, log: Logger) => Promise<void> | void;
 }
 
@@ -37,8 +36,8 @@ async function runUntilStopped(what: Run): Promise<void> {
   const log = createLog(config.LOG_LEVEL);
   const closers: Closer[] = [];
   for (const variable of config.withoutEffect) log.warn({ variable }, 'this variable is set but has no effect');
-  // If a list fails synchronously, graphql-js drops its promises. If one of those promises rejects later, the process
-  // and all of its calls must not end.
+  // If a list fails synchronously, graphql-js drops its promises. A later rejection of one must not end the process and
+  // all its calls.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
   // Node still ends the process and prints its own message.
   process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'uncaught exception: the server ends'));
@@ -63,14 +62,14 @@ async function runUntilStopped(what: Run): Promise<void> {
     log.info('stopped');
     endSoon();
   });
-  // The process listens from the start, because a container's first process gets only signals that it listens for.
+  // Handles signals from the start. A container's first process gets only the signals that it listens for.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
   await starting;
 }
 
 type Closer = () => Promise<void>;
 
-/** Adds each part to `closers` once it's open. If a later part fails to start, the open parts can then be closed. */
+/** Adds each part to `closers` once it's open. If a later part fails to start, the caller closes the open ones. */
 async function start(
   { command, whenOpen }: Run,
   config: Config,
@@ -79,7 +78,7 @@ async function start(
   stopping: AbortSignal,
 ): Promise<void> {
   const opening = openDatabase(config, log);
-  // The places are loaded while Postgres starts. Otherwise, the first request with an address would have to load them.
+  // Loads places while Postgres starts. Otherwise, the first request with an address would wait for them.
   const placesLoaded = loadPlaces();
   const database = await opening;
   closers.push(database.stop);
@@ -96,7 +95,7 @@ async function start(
     log.warn('METRICS_TOKEN is not set: nobody can read /metrics');
   if (!services.mail.isOn)
     log.warn('no mail server is set (SMTP_URL): users cannot reset passwords, or confirm or change email addresses');
-  // The check isn't awaited, because only emails depend on the mail server.
+  // Isn't awaited, because only emails depend on the mail server.
   void tellWhetherMailGoesOut(services, log);
   const queue = openQueue({ ...services, connection: database.connection, kinds: taskKinds(services) });
   closers.push(queue.close);
@@ -131,7 +130,7 @@ interface OpenDatabase {
   stop(): Promise<void>;
 }
 
-/** Opens the database. With DATABASE_URL, the embedded database's module isn't even loaded. */
+/** With DATABASE_URL, the embedded database's module isn't even loaded. */
 async function openDatabase(config: Config, log: Logger): Promise<OpenDatabase> {
   const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl, DATA_DIR } = config;
   if (url) {
@@ -163,10 +162,7 @@ function explainPort({ HOST, PORT }: Config, command: string): (error: unknown) 
   };
 }
 
-/**
- * Explains that DATABASE_URL is unusable. Leaves out the stack, because the location in our code doesn't help the
- * operator.
- */
+/** Explains what is wrong with DATABASE_URL. Leaves out the stack, which wouldn't help the operator. */
 function explain({ DATABASE_URL, DATABASE_DIRECT_URL: direct }: Config): (error: unknown) => never {
   const variable = direct === undefined ? 'DATABASE_URL' : 'DATABASE_URL or DATABASE_DIRECT_URL';
   return (error) => {
@@ -181,7 +177,7 @@ function reasonOfDatabase(error: unknown): Error | undefined {
   return 'code' in error ? error : reasonOfDatabase(error.cause);
 }
 
-/** True if the server was told to stop while it was waiting to start. */
+/** True if the server was told to stop while it was still starting. */
 function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
@@ -191,7 +187,7 @@ function once(work: (signal: string) => Promise<void>): (signal: string) => Prom
   return (signal) => (promise ??= work(signal));
 }
 
-/** Prints errors that were written for the operator without a stack, and all others with it. */
+/** Prints errors written for operators without a stack, and all others with it. */
 function fail(error: unknown): void {
   const plain =
     error instanceof ConfigError ||
@@ -201,7 +197,7 @@ function fail(error: unknown): void {
   endSoon();
 }
 
-/** Ends the process soon. Open handles must not keep it alive, and a connection to a frozen database never closes. */
+/** Ends the process even with open handles. A connection to a frozen database never closes. */
 function endSoon(): void {
   setTimeout(() => process.exit(), 2_000).unref();
 }

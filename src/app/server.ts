@@ -1,4 +1,4 @@
-/** The HTTP server: finds a request's caller, counts it against the caller's quotas, and passes it to the right API. */
+/** The HTTP server: finds a request's caller, counts it against their quotas, and passes it to the right API. */
 import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import type { Config } from './config.js';
@@ -47,13 +47,12 @@ import { TIMEOUTS, type Timeouts } from '../platform/service-limits.js';
 export interface RunningServer {
   readonly port: number;
   readonly url: string;
-  /** Finishes the requests in progress and stops. */
   close(): Promise<void>;
 }
 
-/** The status that nginx logs for a client that disconnected before the response. */
+/** nginx's status for a client that disconnected before the response. */
 const CALLER_LEFT = 499;
-/** The status that proxies return if the server closes the connection without a response. */
+/** The status that proxies send if the server closes the connection without a response. */
 const SERVER_LEFT = 503;
 
 const CUT_IN_STOPPING = 'this server is stopping: connection cut before the response';
@@ -116,12 +115,12 @@ export async function startServer(
     const isGraphql = GRAPHQL_PATHS.includes(path);
     const address = isGraphql ? undefined : rest.find(path);
     const isApi = isGraphql || (address !== undefined && path.startsWith('/v1/'));
-    // At /, browsers get a page and programs get the operator's index.
+    // At /, browsers get a page, and programs get the operators' index.
     const isForOperator = !isApi && operator.handles(path) && !(path === '/' && exchange.wantsPage);
     const page = isApi ? undefined : pageOf(exchange);
     if (!isForOperator && !page) record.api = isGraphql ? 'graphql' : 'rest';
     const preflight = isPreflight(exchange);
-    // A preflight isn't counted. No page could read its error, and the request that follows it is counted.
+    // A preflight doesn't count. No page could read its error, and the request that follows it counts.
     const caller = isForOperator || preflight ? undefined : admit(exchange);
     const problem = problemWithHead(exchange.request);
     if (problem) {
@@ -179,7 +178,7 @@ export async function startServer(
     });
   }
 
-  /** Records metrics and writes the log line once the response is complete or the connection is closed. */
+  /** Records metrics and logs the request once its response is complete or its connection is closed. */
   function logClosed(exchange: Exchange, began: number): void {
     const { record, response } = exchange;
     const ms = (exchange.streamBeganMs ?? performance.now()) - began;
@@ -187,7 +186,7 @@ export async function startServer(
     const status = response.headersSent ? response.statusCode : isCut ? SERVER_LEFT : CALLER_LEFT;
     const isForOperator = record.api === undefined && operator.handles(exchange.path);
     metrics.observe(exchange.route, status, ms / 1000, isForOperator);
-    // A stream was counted when it opened, and has its own log line when it ends.
+    // A stream was counted when it opened, and gets its own log line when it ends.
     if (exchange.streamBeganMs !== undefined) return;
     if (response.headersSent) metrics.recordAnswer(record, ms / 1000);
     const line = {
@@ -203,11 +202,11 @@ export async function startServer(
     else services.log.warn(line, isCut ? CUT_IN_STOPPING : 'client disconnected before the response');
   }
 
-  /** Passes a WebSocket to GraphQL's streams, or rejects it with an ordinary HTTP response. */
+  /** Passes a WebSocket to GraphQL's streams, or rejects it with an ordinary response. */
   function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
-    // Node has removed its own listener. An 'error' event without a listener would end the process.
+    // Node has removed its own listener. Without one, an 'error' event would end the process.
     socket.on('error', () => socket.destroy());
-    // While responses are pending, the client couldn't tell them from the WebSocket's data.
+    // The client would read the pending responses as the WebSocket's data.
     if (answersUnderWay(socket).size > 0) return void socket.destroy();
     noticeProxy(request);
     const address = believedAddress(socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
@@ -235,7 +234,7 @@ export async function startServer(
   }
 
   server.maxRequestsPerSocket = 0;
-  // Node keeps one header more than the limit and drops the rest, so the extra one shows that there were too many.
+  // Node silently drops headers above its limit. One extra header shows that there were too many.
   server.maxHeadersCount = HEAD.headersMax + 1;
   server.on('request', handleRequest);
   server.on('checkExpectation', handleRequest);
@@ -262,13 +261,13 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** The origin of the app that the links in emails open, if there is one. Its users log in there. */
+/** The origin of the app that email links open, if there is one. Its users log in there. */
 function appOrigin({ APP_RESET_URL, APP_VERIFY_URL }: Config): string | undefined {
   const page = APP_RESET_URL ?? APP_VERIFY_URL;
   return page === undefined ? undefined : new URL(page).origin;
 }
 
-/** The server's URL, which is valid once the server listens. */
+/** The server's URL. Valid once the server listens. */
 function urlOf(server: Server, host: string): string {
   return `http://${hostInUrl(host)}:${portOf(server)}`;
 }
@@ -278,7 +277,7 @@ function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** The name that the caller's program gives itself, made safe to show to people. */
+/** The name that the client program sends for itself, made safe to show to people. */
 function programOf(header: string | undefined): string | null {
   return (
     header

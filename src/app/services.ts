@@ -58,7 +58,7 @@ const DATABASE_LOG = {
 } as const;
 
 export interface ServiceTimeouts extends DatabaseTimeouts {
-  /** How long the check that decides whether the database is down waits for a response. */
+  /** How long the check for a database outage waits for a response. */
   probeTimeoutMs: number;
 }
 
@@ -113,7 +113,7 @@ export async function openServices(
     onRedisLost: (error) => log.warn({ err: error }, 'Redis unreachable: each instance counts rates in its own memory'),
     onRedisBack: () => log.info('Redis reachable again: instances count rates there'),
   });
-  // Until this settles, calls would be counted in memory instead of together with the other instances' calls in Redis.
+  // Until this settles, calls would count in memory instead of in the Redis that all servers share.
   await rateLimits.ready();
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR, 'jwt-secret');
   const keyUses = createKeyUses(db);

@@ -1,11 +1,10 @@
-/** Lists the kinds of tasks that an instance runs from the queue. */
 import { mailTasks } from '../market/mail/tasks.js';
 import type { TaskKind } from '../platform/queue/queue.js';
 import { restoreUserTasks } from '../market/operations/admins/suspension.js';
 import type { Services } from '../market/operations/services.js';
 import { webhookTasks } from '../market/webhooks/tasks.js';
 
-/** The kinds that this instance runs. An instance that can't send emails leaves them to the other instances. */
+/** The kinds of tasks that this server runs. A server that can't send emails leaves them to others. */
 export function taskKinds(services: Services): Readonly<Record<string, TaskKind>> {
   return {
     webhook: webhookTasks(services),

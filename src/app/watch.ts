@@ -1,4 +1,4 @@
-/** The metrics that are read from the services at each scrape, instead of being counted call by call. */
+/** Metrics that are read from the services at each scrape, instead of counted per call. */
 import type { Services } from '../market/operations/services.js';
 import {
   countLockWaits,
@@ -73,7 +73,7 @@ function watchDatabaseGauges({ metrics, probe, databaseWatch }: Services): void 
 
 const NO_FIGURES: Partial<Figures> = {};
 
-/** Every instance reports the same values, so a dashboard takes the maximum, not the sum. */
+/** Every server reports the same values, so dashboards take the maximum, not the sum. */
 function watchMarket({ metrics, db, databaseWatch }: Services): void {
   const read = unlessAway<Partial<Figures>>(databaseWatch, () => readFigures(db.forLong()));
   const figures = createCachedRead(read, NO_FIGURES, FIGURES.everyMs, FIGURES.databaseWaitMs);
@@ -96,7 +96,7 @@ function watchMarket({ metrics, db, databaseWatch }: Services): void {
 
 const NO_WEBHOOKS = { waiting: Number.NaN, oldestSeconds: Number.NaN, paused: Number.NaN };
 
-/** Metrics of all webhooks, which all instances share. Every instance reports the same values. */
+/** Metrics of all webhooks. Every server reports the same values. */
 function watchWebhooks({ metrics, db, databaseWatch }: Services): void {
   const read = unlessAway(databaseWatch, () => readWebhookFigures(db.forLong()));
   const figures = createCachedRead(read, NO_WEBHOOKS, FIGURES.everyMs, FIGURES.databaseWaitMs);
@@ -123,7 +123,7 @@ function watchClock({ metrics, db, databaseWatch }: Services): void {
   );
 }
 
-/** Reads a value. Fails immediately if the database is known to be unreachable. */
+/** Fails immediately if the database is known to be unreachable. */
 function unlessAway<T>(watch: Services['databaseWatch'], read: () => Promise<T>): () => Promise<T> {
   return async () => {
     if (watch.problem?.overloadCause === 'database_away') throw new Error('The database is unreachable.');

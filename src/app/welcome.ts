@@ -1,4 +1,4 @@
-/** The messages at startup: progress and a welcome on a terminal, and log lines in production. */
+/** Messages at startup: progress and a welcome on a terminal, and log lines in production. */
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import { mailboxLink } from './mail-settings.js';
@@ -10,7 +10,7 @@ export function tellStep(step: string, config: Config, log: Logger): void {
 }
 
 export function welcome(url: string, config: Config, log: Logger): void {
-  // This line is logged at every log level, because an operator who starts a server waits for it.
+  // Logged at every level, because an operator who starts a server waits for this line.
   if (config.NODE_ENV === 'production')
     return log
       .child({}, { level: 'info' })

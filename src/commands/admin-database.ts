@@ -1,4 +1,4 @@
-/** How a command finds the database, whether or not a server is running. */
+/** Finds the database for a command, whether or not a server is running. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import type { EmbeddedPostgres } from '../platform/embedded/embedded.js';
 import { connect, type Connection } from '../platform/db/database.js';
 import { unreadinessOf } from '../platform/db/readiness.js';
 
-/** A command doesn't sign tokens, so it doesn't need JWT_SECRET and doesn't store a new one. */
+/** A command signs no tokens, so it neither needs JWT_SECRET nor stores a new one. */
 export function configOfCommand(): Config {
   return readConfig(undefined, { JWT_SECRET: randomBytes(32).toString('hex') });
 }
@@ -18,7 +18,7 @@ export async function reachDatabase({
   DATA_DIR: dataFolder,
 }: Pick<Config, 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'DATA_DIR'>): Promise<{
   connection: Connection;
-  /** The database's URL without the password. Commands show it so that an operator notices a wrong database. */
+  /** The database's URL without the password. Commands print it, so operators notice a wrong database. */
   name: string;
   stop(): Promise<void>;
 }> {
@@ -27,7 +27,7 @@ export async function reachDatabase({
   return { ...(await reachEmbedded(dataFolder)), name: `the database in ${resolve(dataFolder)}` };
 }
 
-/** Connects to the embedded database, or to the one that a server is already running. */
+/** Starts the embedded database, or joins the one that a server is already running. */
 export async function reachEmbedded(dataFolder: string): Promise<EmbeddedPostgres> {
   const { findRunningPostgres, startEmbeddedPostgres } = await import('../platform/embedded/embedded.js');
   const running = findRunningPostgres(dataFolder);
@@ -39,18 +39,14 @@ function nameOf({ host, pathname }: URL): string {
   return `the database ${pathname.slice(1)} on ${host || 'this machine'}`;
 }
 
-/**
- * `npm run admin` doesn't migrate the schema, because servers may be running. An operator migrates in a separate step.
- */
+/** `npm run admin` doesn't migrate the schema, because servers may be running. Operators migrate in a separate step. */
 export async function assertSchema(connection: Connection): Promise<void> {
   const db = connect(connection, { poolSize: 1 });
   const reason = await unreadinessOf(db).finally(() => db.close());
   if (reason !== undefined) throw new Error(`Nothing was changed: ${reason}.`);
 }
 
-/**
- * Without the server's environment, a command would create a database that no server uses, and would report success.
- */
+/** Without the server's environment, a command would create an unused database and report success. */
 export function assertDatabaseExists(url: string | undefined, dataFolder: string): void {
   if (url !== undefined || existsSync(join(dataFolder, 'postgres'))) return;
   throw new Error(

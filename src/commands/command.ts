@@ -1,10 +1,10 @@
-/** The options of `npm start`, `demo`, `seed`, `admin`, and `migrate`: reads them, and prints them for `--help`. */
+/** Reads the options of `npm start`, `demo`, `seed`, `admin`, and `migrate`, and prints them for `--help`. */
 import { parseArgs } from 'node:util';
 
 export interface Command {
   /** The command as you type it, such as `npm start`. */
   readonly name: string;
-  /** The arguments after the name that aren't options. */
+  /** The arguments that aren't options. */
   readonly operands?: string;
   readonly does: string;
   readonly options: Readonly<Record<string, string>>;
@@ -12,7 +12,7 @@ export interface Command {
 
 export const PORT_OPTION = { port: 'The port to listen on, such as 4001. Overrides PORT. Use 0 for any free port.' };
 
-/** Prints the help and ends the process if requested. Throws if the command doesn't have one of the options. */
+/** Prints the help and ends the process if requested. Throws on an unknown option. */
 export function readCommand(command: Command) {
   const named = Object.keys(command.options).map((name) => [name, { type: 'string' }] as const);
   const options = { ...Object.fromEntries(named), help: { type: 'boolean', short: 'h' } } as const;

@@ -34,7 +34,7 @@ run({
   command: COMMAND.name,
   config: () => ({ ...demoConfig(), demo: DEMO }),
   whenOpen: async (url, config, log) => {
-    // Creating the sample data takes hundreds of requests, which aren't logged. Later requests are logged.
+    // Doesn't log the hundreds of requests that create the sample data. Later requests are logged.
     log.level = 'warn';
     if (!(await isThere(url))) await play(url, (step) => tellStep(step, config, log));
     log.level = config.LOG_LEVEL;

@@ -18,8 +18,7 @@ async function main(): Promise<void> {
   const reason = new Error('Stopped before all migrations had run. Completed migrations are kept.');
   let running = '';
   const stop = () => {
-    // The process's end also ends its connection and an open transaction. A statement outside a transaction keeps
-    // running in the database.
+    // Also ends the connection and an open transaction. Postgres still finishes a statement outside a transaction.
     if (stopping.signal.aborted) process.exit(1);
     if (running !== '') say(`Stopping after ${running}. To stop immediately, send the signal again.`);
     stopping.abort(reason);

@@ -1,4 +1,4 @@
-/** The context that resolvers get. The loaders in it read nested objects in batches. */
+/** The resolvers' context. Its loaders read nested objects in batches. */
 import type { Context as PlatformContext } from '../platform/graphql/context.js';
 import type { Caller } from '../market/operations/operation.js';
 import type { Loaders } from './loaders.js';

@@ -1,4 +1,7 @@
-/** The domain's closed lists of values as GraphQL enums: uppercase for clients, in the domain's words in the code. */
+/**
+ * The domain's fixed lists of values as GraphQL enums. Clients see uppercase names, and the code sees the domain's
+ * words.
+ */
 import { registerEnumType } from 'type-graphql';
 import { BID_ACTION_LIST } from '../market/rules/bids.js';
 import { API_KEY_ACCESSES } from '../market/rules/entities/api-key.js';
@@ -27,7 +30,7 @@ import {
 
 type Describe<V extends string> = Readonly<Record<V, string>>;
 
-/** The enums, by the `enumName` of the fields that use them. */
+/** The enums by the `enumName` of the fields that use them. */
 const enums = new Map<string, object>();
 
 export function enumNamed(name: string): object | undefined {

@@ -1,4 +1,4 @@
-/** The parts of this market that the general GraphQL code uses. */
+/** The parts of this market that the platform's GraphQL code uses. */
 import type { GraphQLSchema } from 'graphql';
 import { OPERATIONS } from '../market/operations/index.js';
 import type { Graph } from '../platform/graphql/api.js';

@@ -1,4 +1,4 @@
-/** Reads nested objects for all their parents together. Nothing is cached, because a mutation may run in between. */
+/** Reads nested objects for all their parents together. Caches nothing, because a mutation may run in between. */
 import DataLoader from 'dataloader';
 import type { Caller } from '../market/operations/operation.js';
 import { bidsOfContractors, jobsOfContractors } from '../market/operations/people/contractor-work.js';
@@ -42,19 +42,16 @@ import { webhookDeliveriesOfMany, type WebhookDelivery } from '../market/store/w
 
 type Read<Key, Value> = (db: Db, viewer: Viewer, keys: readonly Key[]) => Promise<Map<Key, Value>>;
 type Loader<Key, Value> = DataLoader<Key, Value | undefined>;
-/** A value that was read with its parent, or a promise of a value that is read now. */
+/** A value that its parent's statement has read, or a promise of one. */
 type MaybePromise<Value> = Value | Promise<Value | undefined>;
 
 /**
- * Each parent adds at least 1 to an operation's cost, so an operation never has more parents than this. One statement
- * is enough for all of them.
+ * Each parent costs at least 1, so an operation can't have more parents than this. One statement is enough for all of
+ * them.
  */
 const PARENTS_MAX = GRAPHQL_LIMITS.cost;
 
-/**
- * Each loader is created on first use. Most nested objects are read in their parents' statement and don't need a
- * loader.
- */
+/** Creates each loader on first use. Most nested objects come with their parent's statement and need no loader. */
 export class Loaders {
   readonly #loaders = new Map<string, unknown>();
 
@@ -77,7 +74,6 @@ export class Loaders {
     return bid.bidder ?? this.people.load(bid.contractorId).then((person) => person?.contractor);
   }
 
-  /** Loads a page of a bid's earlier offers. */
   revisionsOf(bid: BidId, page: SamePageRequest): Promise<Page<BidRevision> | undefined> {
     const loader = this.#loader<BidId, Page<BidRevision>>(`revisions ${JSON.stringify(page)}`, (db, _viewer, ids) =>
       bidRevisionsOfMany(db, ids, page),
@@ -143,7 +139,7 @@ export class Loaders {
     );
   }
 
-  /** Reads only the balances of users whose tokens the viewer can see. */
+  /** Only the balances of users whose tokens the viewer can see. */
   get balances(): Loader<UserId, Balance> {
     return this.#loader('balances', async (db, viewer, ids) => {
       const visibleIds = ids.filter((id) => seesTokensOf(viewer, id));
@@ -181,7 +177,7 @@ export class Loaders {
     return dispute === undefined ? this.#parts(job, { dispute: true }).then((parts) => parts?.dispute) : dispute;
   }
 
-  /** Loads the facts that decide a job's available actions, in addition to the job itself. */
+  /** The facts that decide a job's available actions, besides the job itself. */
   factsOf(job: ReadableJob): MaybePromise<Partial<JobFacts>> {
     return partsOf(job).facts ?? this.#parts(job, { facts: true }).then((parts) => parts?.facts);
   }
@@ -192,7 +188,7 @@ export class Loaders {
     return timers === undefined ? this.#parts(job, { timers: true }).then((parts) => parts?.timers) : timers;
   }
 
-  /** Loads a page of a job's bids, or of its bids in one state. */
+  /** A page of a job's bids: all of them, or those in one state. */
   bidsOn(job: ReadableJob, page: NestedPage, status: BidState | null): MaybePromise<Page<Bid>> {
     const { bids } = partsOf(job);
     if (status === null && isFirst(page, bids)) return bids;
@@ -208,7 +204,7 @@ export class Loaders {
     );
   }
 
-  /** A GraphQL field has the same arguments for every job in a list, so one loader serves all of these jobs. */
+  /** In a list, a field has the same arguments for every job. So one loader serves all of them. */
   #parts(job: ReadableJob, include: JobInclude, values: ListValues = {}): Promise<JobParts | undefined> {
     const name = JSON.stringify([include, values]);
     return this.#loader<ReadableJob, JobParts>(name, (db, viewer, jobs) =>
@@ -232,7 +228,6 @@ export class Loaders {
   }
 }
 
-/** A page of a list inside a job, and whether the list's total is selected. */
 interface NestedPage extends SamePageRequest {
   readonly total: boolean;
 }

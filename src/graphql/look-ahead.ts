@@ -1,6 +1,6 @@
 /**
- * Finds the parts of jobs that a selection needs, so they can be read in the same statement as the jobs. If a part
- * isn't found here, the part's own resolver reads it.
+ * Finds the parts of jobs that a selection needs, to read them in the jobs' own statement. A resolver reads any part
+ * that isn't found here.
  */
 import {
   Kind,
@@ -27,7 +27,7 @@ export function includeOfJobs(info: GraphQLResolveInfo): JobInclude {
   });
 }
 
-/** True if the total is selected in a field that returns a connection. */
+/** True if the selection includes the connection's total. */
 export function needsTotal(info: GraphQLResolveInfo): boolean {
   return selectsTotal(inside(info.fieldNodes, new Reading(info)));
 }
@@ -37,7 +37,7 @@ export function selectsUntil(info: GraphQLResolveInfo): boolean {
   return withName(inside(info.fieldNodes, new Reading(info)), 'until').length > 0;
 }
 
-/** An entry lives as long as its document. A selection that depends on variables isn't cached. */
+/** Entries live as long as their documents. A selection that depends on variables isn't cached. */
 const includes = new WeakMap<readonly FieldNode[], JobInclude>();
 
 function memoize(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclude): JobInclude {
@@ -49,7 +49,7 @@ function memoize(info: GraphQLResolveInfo, read: (reading: Reading) => JobInclud
   return include;
 }
 
-/** The state while one document is read. Records whether a variable was used. */
+/** Reads one document, and records whether it used a variable. */
 class Reading {
   usesVariables = false;
   readonly fragments: GraphQLResolveInfo['fragments'];
@@ -71,7 +71,7 @@ function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
   const bids = firstPageOf(withName(fields, 'bids'), reading);
   const timeline = firstPageOf(withName(fields, 'timeline'), reading);
   return {
-    // The available actions depend on the whole job, so they need all of its fields.
+    // The available actions depend on all of a job's fields.
     ...(!has('availableActions') && { job: has('warnings') ? [...names, ...WARNED_FIELDS] : names }),
     ...(has('homeowner') && { homeowner: personIn(insideOf('homeowner'), reading) }),
     ...(has('myBid') && { ownBids: bidIn(insideOf('myBid'), reading) }),
@@ -84,7 +84,7 @@ function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
   };
 }
 
-/** The names are sorted, so the same fields produce the same statement no matter how a document orders them. */
+/** Sorted, so the same fields make the same statement in any order. */
 function namesOf(fields: readonly FieldNode[]): readonly string[] {
   return [...new Set(fields.map(({ name }) => name.value))].toSorted();
 }
@@ -101,7 +101,6 @@ function bidIn(fields: readonly FieldNode[], reading: Reading): NonNullable<JobI
   };
 }
 
-/** Finds the list's first page, if any of these fields requests it. */
 function firstPageOf(lists: readonly FieldNode[], reading: Reading): JobInclude['timeline'] {
   const size = lists.map((list) => firstPageSize(list, reading)).find((first) => first !== undefined);
   return size === undefined ? undefined : { size, total: selectsTotal(inside(lists, reading)) };
@@ -113,13 +112,12 @@ function selectsTotal(connection: readonly FieldNode[]): boolean {
   return TOTALS.some((name) => withName(connection, name).length > 0);
 }
 
-/** Finds the fields that are selected from a connection's nodes. */
 function entriesOf(connection: readonly FieldNode[], reading: Reading): FieldNode[] {
   const edges = inside(withName(connection, 'edges'), reading);
   return inside([...withName(connection, 'nodes'), ...withName(edges, 'node')], reading);
 }
 
-/** Undefined if the field requests another page, filters the list, or has invalid arguments. */
+/** Undefined for another page, a filtered list, or invalid arguments. */
 function firstPageSize({ arguments: args = [] }: FieldNode, reading: Reading): number | undefined {
   const values = new Map(args.map(({ name, value }) => [name.value, valueOf(value, reading)]));
   if (['after', 'last', 'before', 'status'].some((name) => values.get(name) != null)) return undefined;
@@ -139,7 +137,7 @@ function withName(fields: readonly FieldNode[], name: string): FieldNode[] {
   return fields.filter((field) => field.name.value === name);
 }
 
-/** Finds the fields that these fields select, including the fields in fragments. */
+/** The fields selected in these fields, directly or through fragments. */
 function inside(fields: readonly FieldNode[], reading: Reading): FieldNode[] {
   const innerFields: FieldNode[] = [];
   for (const { selectionSet } of fields) if (selectionSet) gather(selectionSet, reading, innerFields);

@@ -1,4 +1,3 @@
-/** Builds the GraphQL schema from the resolvers. */
 import 'reflect-metadata';
 import { isObjectType, lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
@@ -71,14 +70,14 @@ export function createSchema(): GraphQLSchema {
         StreamResolver,
         WebhookResolver,
       ],
-      // type-graphql requires a `pubSub`. This one is never used, because each subscription opens its own stream.
+      // type-graphql requires a `pubSub`, but each subscription opens its own stream.
       pubSub: { publish: throwOnPubSub, subscribe: throwOnPubSub },
-      // The operations check their own input. A second check here could only disagree with the operations.
+      // The operations check their own input. A second check could only disagree with them.
       validate: false,
     }),
   );
   const schema = lexicographicSortSchema(unsortedSchema);
-  // `resolveType` is set directly, because type-graphql would wrap its synchronous result in a promise.
+  // Set directly, because type-graphql would wrap its result in a promise.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
   locateAllFailures(schema);
   return schema;

@@ -1,8 +1,7 @@
-/** The page at / for browsers: what this server is, links to its pages, and a first request to copy. */
+/** The page that browsers get at /: what this server is, links to its pages, and a first request to copy. */
 import { HTML, htmlPage, ICON_FILES, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
 import { openPages, type Pages } from '../platform/http/pages/pages.js';
 
-/** The optional pages of this server. */
 export interface FrontPage {
   readonly playground: boolean;
   readonly mailbox: boolean;
@@ -11,7 +10,6 @@ export interface FrontPage {
   readonly demo?: DemoPeople | undefined;
 }
 
-/** The people who can log in to a demo, by role. */
 export interface DemoPeople {
   readonly password: string;
   readonly people: Readonly<Record<string, readonly string[]>>;
@@ -106,7 +104,7 @@ curl -sw '\\n' $BASE/v1/auth/signup/homeowner -H 'Content-Type: application/json
   -d '{"email": "hanna.'$RANDOM'@example.com", "password": "a good password",
     "first_name": "Hanna", "last_name": "Hill"}'`;
 
-/** Shows the origin that the browser uses, which the server doesn't know if it's behind a proxy. */
+/** Shows the origin that the browser uses. Behind a proxy, the server doesn't know it. */
 const SCRIPT = `'use strict';
 const [text, button] = ['.call pre', '.call button'].map((name) => document.querySelector(name));
 text.textContent = text.textContent.replace('${WRITTEN_ORIGIN}', location.origin);

@@ -1,6 +1,6 @@
 /**
- * The pages that the links in emails open. Opening a page changes nothing, because link scanners open every link. Only
- * the form on the page makes the change. The token follows `#`, so browsers don't send it to the server.
+ * The pages that email links open. Link scanners open every link, so only the form on the page changes anything. The
+ * token follows `#`, so browsers don't send it to the server.
  */
 import type { LinkPage } from '../market/rules/people/mail-kinds.js';
 import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
@@ -8,12 +8,12 @@ import { openPages, type PageFile, type Pages } from '../platform/http/pages/pag
 
 interface Form {
   readonly title: string;
-  /** The URL path to which the script sends the form's fields and the link's token. */
+  /** The path to which the script sends the form's fields and the token. */
   readonly path: string;
   readonly text: string;
   readonly fields?: string;
   readonly button: string;
-  /** The next steps, as HTML: after success, and if the link doesn't work. */
+  /** The next steps as HTML: after success, and for a link that doesn't work. */
   readonly whenDone?: string;
   readonly whenRefused?: string;
 }
@@ -56,7 +56,7 @@ const formsOf = (logIn: string): Readonly<Record<LinkPage, Form>> => ({
   },
 });
 
-/** The form that is shown if the link is missing or doesn't work. */
+/** Replaces a form whose link is missing or doesn't work. */
 const REQUEST_LINK: Omit<Form, 'title'> = {
   path: '/v1/auth/password-reset',
   text: 'Enter your email address. If an account uses it, we’ll send you a link to set a new password.',
@@ -64,7 +64,7 @@ const REQUEST_LINK: Omit<Form, 'title'> = {
   button: 'Send me a link',
 };
 
-/** `appOrigin` is the origin of the app where people log in. By default, they log in on this server. */
+/** `appOrigin` is where people log in. By default, that's this server. */
 export function openLinkPages(links: SiteLinks, appOrigin = '/'): Pages {
   const logIn = `<a href="${escapeHtml(appOrigin)}">Continue to Job Marketplace</a>`;
   const pages = Object.entries(formsOf(logIn)).map(([path, form]): [string, PageFile] => [

@@ -1,8 +1,7 @@
 /**
- * The page at /mailbox: the emails that a mail server would send, for developers on this machine. The links in these
- * emails let anyone into an account. Therefore, the page needs the secret in the link that the server prints at
- * startup. A cookie then keeps the secret. Requests through proxies on this machine or with other host names are
- * rejected if they can be recognized.
+ * The page at /mailbox, where developers on this machine read the emails that a mail server would send. Their links let
+ * anyone into an account, so the page requires the secret in the link that the server prints at startup. A cookie then
+ * stores the secret. Requests that come through a proxy or with another host name are rejected.
  */
 import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
 import { openPages } from '../platform/http/pages/pages.js';
@@ -21,7 +20,7 @@ const COOKIE = 'mailbox';
 const COOKIE_SECONDS = 30 * 24 * 60 * 60;
 
 export interface Mailbox {
-  /** True if this request may open the mailbox. All other requests get the response for an unknown path. */
+  /** True if this request may open the mailbox. Others get the response for an unknown path. */
   handles(exchange: Exchange): boolean;
   send(exchange: Exchange): Promise<void>;
 }
@@ -58,7 +57,7 @@ export function openMailbox(
   };
 }
 
-/** Redirects to the page without the secret, so the browser's address bar and history don't contain the secret. */
+/** Redirects to the page without the secret, to keep the secret out of the address bar and the history. */
 function remember(exchange: Exchange, secret: string): void {
   const cookie = `${COOKIE}=${secret}; Path=${PATH}; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Strict`;
   exchange.response.setHeader('Set-Cookie', cookie);
@@ -73,10 +72,7 @@ function cookieIn(header = ''): string | undefined {
 
 const isRead = ({ request: { method } }: Exchange) => method === 'GET' || method === 'HEAD';
 
-/**
- * True if a browser on this machine requests the page directly. Requests from other origins' pages have an Origin
- * header.
- */
+/** True if a browser on this machine opened the page itself. Requests from other origins have an Origin header. */
 function isOpenedHere(exchange: Exchange): boolean {
   if (!isLocal(exchange) || exchange.header('origin') !== undefined) return false;
   const host = exchange.header('host') ?? '';
@@ -117,7 +113,7 @@ function articleOf(mail: ShownMail): string {
       </article>`;
 }
 
-/** Renders an email's time. The script replaces it with a relative time. */
+/** The script replaces this time with a relative one. */
 function timeOf({ createdAt }: Mail): string {
   const time = createdAt.toISOString();
   return `<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;
@@ -143,7 +139,7 @@ const closedPage = (links: SiteLinks) =>
     </main>`,
   });
 
-/** Without scripts, the page shows the email that its link selects. Until then, a wide window shows the newest one. */
+/** Without scripts, the page shows the email that its link selects. Until then, a wide window shows the newest. */
 const STYLES = `${TEXT_STYLES}
       main { display: grid; grid-template-columns: 340px minmax(0, 1fr); gap: 32px; max-width: 1280px; }
       h1 { grid-column: 1 / -1; margin: 0 0 -20px; }

@@ -1,9 +1,8 @@
 /**
- * Keeps one session for each role. Every open page sends its tokens to the others, so a second tab is signed in too.
+ * Keeps one session per role. Open pages share their tokens, so a second tab is signed in too.
  *
- * Sessions are in sessionStorage, which survives a reload and ends with the browser's tab. A refresh token lasts 30
- * days, so it must not stay on a shared computer's disk, where other projects on the same localhost origin could also
- * read it.
+ * Sessions are in sessionStorage, which survives a reload but not the end of the browser's tab. A refresh token lasts
+ * 30 days. On a shared computer's disk, other projects on the same localhost origin could read it.
  */
 import type { PageFile } from '../platform/http/pages/pages.js';
 

@@ -1,4 +1,4 @@
-/** Refusals: errors that tell callers what is wrong and what to do. A market adds codes of its own. */
+/** Refusals: errors that tell callers what is wrong and what to do. Each market adds its own codes. */
 import { ERRORS } from './caller-limits.js';
 
 export type RefusalRow = readonly [status: number, sentence: string];
@@ -15,7 +15,7 @@ export const PLATFORM_REFUSALS = {
   RATE_LIMITED: [429, 'Too many requests. Wait a moment, then try again.'],
   IDEMPOTENCY_KEY_REUSED: [422, 'This Idempotency-Key was already used for a different request.'],
   IDEMPOTENCY_KEY_IN_USE: [409, 'A request with this Idempotency-Key is still running. Try again in a moment.'],
-  /** This code occurs only at `/graphql`. Clients recognize these exact words and HTTP 200. */
+  /** Occurs only at `/graphql`. Clients look for exactly these words and HTTP 200. */
   PERSISTED_QUERY_NOT_FOUND: [200, 'PersistedQueryNotFound'],
   OVERLOADED: [503, 'The service is at capacity. Try again shortly.'],
   INTERNAL: [500, 'Something went wrong on our end.'],
@@ -23,13 +23,15 @@ export const PLATFORM_REFUSALS = {
 
 export type PlatformCode = Exclude<keyof typeof PLATFORM_REFUSALS, 'UNAUTHENTICATED'>;
 
-/** `details` has the keys that only this error code uses. */
+/** `details` holds the keys that only this error code uses. */
 export interface RefusalOptions {
-  /** A message for this specific case, if it can say more than the general one. */
+  /** Replaces the code's general message. */
   message?: string;
-  /** Problems by field, in the operation's own camelCase. Fields after the 50th are counted in `fieldsLeftOut`. */
+  /**
+   * Problems by field name, in the operation's camelCase. After 50, further fields are only counted in `fieldsLeftOut`.
+   */
   fields?: Record<string, string>;
-  /** The submitted fields whose values would change but aren't allowed to. */
+  /** The submitted fields that must not change. */
   blockedFields?: readonly string[];
   details?: Record<string, unknown>;
 }
@@ -47,8 +49,7 @@ export class Refusal extends Error {
     facts: RefusalOptions = {},
   ) {
     const message = cut(facts.message ?? sentence);
-    // A refusal says everything that its caller needs. Collecting a stack takes longer than everything else, and during
-    // a flood of calls, most of them are refused.
+    // Skips the stack trace, which costs more than the rest of a refusal. In a flood, most calls are refused.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message);
@@ -74,13 +75,13 @@ export const OVERLOAD_CAUSES = [
 ] as const;
 export type OverloadCause = (typeof OVERLOAD_CAUSES)[number];
 
-/** An OVERLOADED refusal that the database causes. */
+/** An OVERLOADED refusal caused by the database. */
 export class Overload extends Refusal {
   constructor(
     readonly overloadCause: OverloadCause,
     message: string,
     cause: unknown,
-    /** Undefined if the failure didn't come from Postgres. */
+    /** Undefined if Postgres didn't cause the failure. */
     readonly sqlstate?: string,
   ) {
     super('OVERLOADED', PLATFORM_REFUSALS.OVERLOADED, { message, details: { retryAfter: 1 } });
@@ -90,12 +91,12 @@ export class Overload extends Refusal {
 
 const { perAnswerMax, nameCharactersMax, textCharactersMax } = ERRORS;
 
-/** Cuts an error's text, any part of which may come from the caller at any length. Never cuts inside a character. */
+/** Shortens an error's text, which may include a caller's text of any length. Never splits a character. */
 export function cut(text: string, charactersMax: number = textCharactersMax): string {
   return text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 3).replace(/[\uD800-\uDBFF]$/, '')}...`;
 }
 
-/** A time in words, such as `59 minutes`. It's rounded up, so a caller who waits that long can try again. */
+/** A duration in words, such as `59 minutes`. Rounds up, so callers who wait that long can retry. */
 export function inWords(seconds: number): string {
   const [count, unit] =
     seconds <= 90
@@ -106,12 +107,12 @@ export function inWords(seconds: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-/** `throw refuse('OVERLOADED')` rolls the transaction back automatically. */
+/** Throw the result. In a transaction, the throw rolls everything back. */
 export function refuse(code: PlatformCode, facts?: RefusalOptions): Refusal {
   return new Refusal(code, PLATFORM_REFUSALS[code], facts);
 }
 
-/** Why a call has no viewer. The reason tells a client whether to refresh its token or log in. */
+/** Why a call has no viewer. The reason tells clients whether to refresh their token or log in. */
 export const UNAUTHENTICATED_MESSAGES = {
   missing: 'This requires a token. Send it as `Authorization: Bearer <token>`.',
   malformed: 'The Authorization header doesn’t contain a valid token. Send `Authorization: Bearer <token>`.',
@@ -120,7 +121,7 @@ export const UNAUTHENTICATED_MESSAGES = {
   session_ended: 'The session has ended. Log in again.',
 } as const;
 
-/** The message if the Authorization header has no bearer token at all. Its reason is `malformed`. */
+/** The message for an Authorization header without a bearer token. Its reason is `malformed`. */
 export const NO_BEARER_TOKEN = 'The Authorization header has no bearer token. Send `Authorization: Bearer <token>`.';
 
 export type UnauthenticatedReason = keyof typeof UNAUTHENTICATED_MESSAGES;

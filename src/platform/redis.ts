@@ -1,11 +1,11 @@
-/** Connects to Redis. A server without Redis doesn't even load the client. */
+/** Connects to Redis. A server without Redis doesn't load the client. */
 import { createRequire } from 'node:module';
 import type { Redis } from 'ioredis';
 import { REDIS } from './service-limits.js';
 
 export type { Redis } from 'ioredis';
 
-/** Without a connection, commands fail immediately. They're never queued, because a late count is a wrong count. */
+/** Without a connection, commands fail immediately. Queuing them would count calls too late. */
 export function connectRedis(url: string, timeoutMs: number = REDIS.setupTimeoutMs): Redis {
   const ioredis = createRequire(import.meta.url)('ioredis') as typeof import('ioredis');
   return new ioredis.Redis(url, {
@@ -20,10 +20,7 @@ export function connectRedis(url: string, timeoutMs: number = REDIS.setupTimeout
   });
 }
 
-/**
- * Waits for `work`, but not longer than the timeout. A response that arrived while the event loop was busy still
- * counts.
- */
+/** Limits the wait for `work`. A response that arrived while the event loop was busy still counts. */
 export function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new Error(`Redis did not answer within ${timeoutMs} ms.`));

@@ -1,4 +1,4 @@
-/** The REST API: finds the route, runs the operation, and writes the result. This file contains no market rules. */
+/** The REST API: finds the route, runs the operation, and writes the result. */
 import type { Exchange } from '../platform/http/exchange.js';
 import type { Caller } from '../market/operations/operation.js';
 import { countsOf, wantsDryRun, type DryRunEffects } from '../platform/call/dry-run.js';
@@ -19,11 +19,10 @@ import { readInput, type Input } from './input.js';
 import { ROUTES } from './routes.js';
 import { toWire } from '../platform/openapi/wire.js';
 
-/** Makes every page include the total number of entries. */
 const WITH_TOTAL: JobInclude = { total: true };
 
 export interface RestApi {
-  /** Finds the routes for a path. Undefined if no route has this path. */
+  /** Undefined if no route has this path. */
   find: Finder;
   handle(exchange: Exchange, address: AddressMatch | undefined, caller: Caller): Promise<void>;
 }
@@ -53,7 +52,7 @@ async function run(match: RouteMatch, exchange: Exchange, caller: Caller): Promi
   exchange.route = `${route.method} /v1${route.path}`;
   const body = hasBody(route) ? await exchange.body(BODY_BYTES_MAX) : undefined;
   let input: Input = {};
-  // The input is read by a function, so it's parsed after authentication and the rate limit.
+  // A function, so the input is parsed only after authentication and the rate limit.
   const read = async () => {
     if (body) await exchange.turnToParse(body);
     return (input = readInput(match, exchange, body));
@@ -64,7 +63,7 @@ async function run(match: RouteMatch, exchange: Exchange, caller: Caller): Promi
   await sendResult(exchange, route, input, result, caller);
 }
 
-/** True if the call is a dry run. An operation that needs no session, or that opens or ends one, has no dry run. */
+/** True if the call is a dry run. Operations that need no session, or that open or end one, have none. */
 function isDryRun({ route }: RouteMatch, exchange: Exchange): boolean {
   return !route.operation.ignoresKeyAndDryRun && wantsDryRun(exchange.header('dry-run'));
 }
@@ -77,7 +76,7 @@ async function dryRun(work: () => Promise<unknown>, { response }: Exchange, call
   return result;
 }
 
-/** Clients fail on a response with long headers, so a header that would be too long has only the numbers of effects. */
+/** Clients fail on long headers, so a long one is replaced by the number of effects. */
 function effectsHeader(effects: DryRunEffects): string {
   const whole = JSON.stringify(toWire(effects));
   return Buffer.byteLength(whole) <= DRY_RUN_EFFECTS_HEADER_BYTES_MAX ? whole : JSON.stringify(countsOf(effects));

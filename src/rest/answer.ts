@@ -1,4 +1,4 @@
-/** Writes a response: an operation's result, or its refusal, as a status, headers, and a body. */
+/** Writes an operation's result or refusal as a status, headers, and a body. */
 import { sendErrorPage } from '../platform/http/pages/look.js';
 import type { Exchange } from '../platform/http/exchange.js';
 import { setRefusalHeaders, setRateLimitHeaders } from '../platform/http/answer-headers.js';
@@ -29,7 +29,7 @@ export async function sendResult(
   exchange.sendJson(route.status, body);
 }
 
-/** True if the client has the job's current version and asks only for a newer one (If-None-Match). */
+/** True if the client already has the job's current version (If-None-Match). */
 function isUnchanged(exchange: Exchange, { isVersioned }: Route): boolean {
   const tag = exchange.response.getHeader('ETag');
   return isVersioned === true && typeof tag === 'string' && exchange.clientHas(tag);
@@ -60,8 +60,8 @@ interface PageNumbers {
 }
 
 /**
- * The next page is linked by its cursor, which is fast at any depth. The link also has the page's number, so the next
- * response can link its previous page. The last page is linked if the total is exact.
+ * Links the next page by its cursor, which is fast at any depth. The link also has the page's number, so the next
+ * response can link back. The last page is linked only if the total is exact.
  */
 function link(
   { path, response }: Exchange,
@@ -97,8 +97,8 @@ function link(
 }
 
 /**
- * Writes the query again from its parsed values. The original may have thousands of spaces around a word, or zeros
- * before a number, and clients would fail on such a header.
+ * Rebuilds the query from its parsed values. The original may have thousands of needless spaces or zeros, and clients
+ * would fail on such a header.
  */
 function parsedQuery(route: Route, input: Input): [name: string, value: string][] {
   const fields = (route.query ?? []).filter((field) => !PAGE_FIELDS.includes(field) && input[field] !== undefined);
@@ -107,9 +107,7 @@ function parsedQuery(route: Route, input: Input): [name: string, value: string][
 
 const PAGE_FIELDS: readonly string[] = ['page', 'after'];
 
-/**
- * Sets the ETag. The ETag is the version of the returned bid or job, even if the job is only part of the response.
- */
+/** The ETag is the version of the returned bid or job, even if the job is only part of the response. */
 function setETag({ response }: Exchange, body: unknown): void {
   const job = isObject(body) && isObject(body.job) ? body.job : body;
   if (isObject(job) && typeof job.version === 'number') response.setHeader('ETag', `"${job.version}"`);

@@ -1,4 +1,4 @@
-/** The bodies that aren't a single entity: sessions, the caller's own account, pages, plain success, and refusals. */
+/** The bodies that aren't a single entity: sessions, the caller's account, pages, confirmations, and refusals. */
 import type { Variants } from '../platform/openapi/route.js';
 import { z } from 'zod';
 import { JOB_EVENT } from '../market/rules/entities/event.js';
@@ -28,10 +28,10 @@ import { enumOf, position, integer, timestamp } from '../platform/fields/values.
 import { idOf } from '../market/rules/id-fields.js';
 import { exampleOf } from '../platform/openapi/answer-schema.js';
 
-/** The caller's own account. Users may read all of its fields. */
+/** The caller's own account, of which they can read every field. */
 export const OWN_USER = unredactedEntity(USER);
 export const OWN_HOMEOWNER = unredactedEntity(HOMEOWNER);
-/** An admin needs these IDs to verify a contractor, or to list a homeowner's jobs. */
+/** Admins need these IDs to verify a contractor, or to list a homeowner's jobs. */
 const PROFILES = {
   homeownerId: {
     type: idOf('homeowner').nullable(),
@@ -48,7 +48,7 @@ export const USER_LIST_ITEM = entity('UserListItem', 'A user in a list, with the
   ...OWN_USER.fields,
   ...PROFILES,
 });
-/** A single job. Lists omit warnings, because computing them needs a lookup in the places data set for each job. */
+/** A single job. Lists omit warnings, which need a lookup in the places data set for each job. */
 export const SHOWN_JOB = entity(JOB.name, JOB.description, { ...JOB.fields, warnings: JOB_WARNINGS });
 export const JOB_LIST_ITEM = entity('JobListItem', 'A job in a list, with its distance.', {
   ...JOB.fields,
@@ -68,8 +68,7 @@ export const CONTRACTOR_LIST_ITEM = entity(
 );
 
 /**
- * An entity as a part of a body. `differences` has the example values that differ from the entity's own, in REST's
- * spelling.
+ * An entity inside a body. `differences` has the example values that differ from the entity's own, in REST's spelling.
  */
 function part<E extends Entity>(component: E, differences: object = {}) {
   const type: E['schema'] = component.schema;
@@ -128,7 +127,6 @@ export const ME = {
 } satisfies Variants;
 export type MeOnWire = z.output<typeof ME.schema>;
 
-/** A list that isn't divided into pages. */
 function wholeList<F extends Fields>(name: string, { schema }: Entity<F>) {
   return entity(name, 'A complete, unpaginated list.', {
     data: { type: z.array(schema), description: 'The entries.' },
@@ -191,7 +189,6 @@ export const PUBLICATION = entity('Publication', PAYLOAD.description, {
   job: { ...PAYLOAD.fields.job, type: SHOWN_JOB.schema },
 });
 
-/** The body of operations without a result. */
 export const CONFIRMATION = entity('Confirmation', 'The confirmation that the operation succeeded.', {
   status: {
     type: z.custom<200>().meta({ type: 'number', enum: [200] }),

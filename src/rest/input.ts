@@ -1,4 +1,4 @@
-/** Creates an operation's input from a request, with names in the domain's spelling. */
+/** Creates an operation's input from a request, with camelCase names. */
 import { parseJson } from '../platform/http/body.js';
 import type { Exchange } from '../platform/http/exchange.js';
 import { kindOf, type ShapeKind } from '../platform/fields/shapes.js';
@@ -23,7 +23,7 @@ export function readInput({ route, parameters }: RouteMatch, exchange: Exchange,
   return input;
 }
 
-/** Reads the fields of a body. The body of a PUT may repeat a path parameter, but not with another value. */
+/** A PUT's body may repeat a path parameter, but only with the same value. */
 function readBodyFields(
   route: Route,
   shape: Shape,
@@ -36,7 +36,7 @@ function readBodyFields(
   }
   const aliases = new Map(Object.entries(route.aliases ?? {}));
   const values = new Map<string, unknown>();
-  // Aliases are read last, so if a field and its alias differ, the alias is reported.
+  // Aliases come last. If a field and its alias differ, the error names the alias.
   const entries = Object.entries(fields).toSorted(
     ([one], [other]) => Number(aliases.has(one)) - Number(aliases.has(other)),
   );
@@ -54,7 +54,7 @@ function readBodyFields(
   return Object.fromEntries(values);
 }
 
-/** Reads the query. Unknown names are reported as the client spelled them, together with the other invalid fields. */
+/** Reports unknown names as the client spelled them, along with the other invalid fields. */
 function readQuery(route: Route, shape: Shape, search: string, problems: Map<string, string>): Input {
   if (search === '') return {};
   const query = new Map<string, unknown>();
@@ -76,8 +76,8 @@ function queryParametersOf({ query = [] }: Route): string {
 }
 
 /**
- * Returns false if the field can't be repeated: it's neither a list nor in `several`. Values are appended without
- * copying the array, because a query may name a field two thousand times.
+ * Returns false if the field can't be repeated. Appends in place, because a query may repeat a field two thousand
+ * times.
  */
 function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, value: string, several?: string): boolean {
   const before = query.get(field) ?? (several === undefined ? undefined : query.get(several));
@@ -96,12 +96,9 @@ function addTo(query: Map<string, unknown>, field: string, kind: ShapeKind, valu
   return true;
 }
 
-/**
- * A query string contains only strings. A string that looks like the expected type is converted. The schema refuses all
- * others.
- */
+/** Converts a string that looks like the expected type. The schema refuses all others. */
 function readText(value: string, kind: ShapeKind): unknown {
-  // In a query, an unescaped `+` means a space, and `date -Is` writes a `+` before the offset.
+  // In a query, an unescaped `+` means a space. `date -Is` writes one before the offset.
   if (kind.is === 'timestamp') return value.replace(/ (?=\d\d:\d\d$)/, '+');
   if (kind.is === 'integer' && /^-?(0|[1-9]\d*)$/.test(value)) return Number(value);
   if (kind.is === 'number' && /^-?(0|[1-9]\d*)(\.\d+)?$/.test(value)) return Number(value);
@@ -109,7 +106,7 @@ function readText(value: string, kind: ShapeKind): unknown {
   return value;
 }
 
-/** A proxy that compresses responses turns the ETag `"3"` into `W/"3"`, and clients send that value back. */
+/** A proxy that compresses turns the ETag `"3"` into `W/"3"`, which clients send back. */
 function expectedVersionIn(ifMatch: string | undefined): number | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null;
   const version = /^\s*(?:W\/)?"(\d{1,9})"\s*$/.exec(ifMatch)?.[1];

@@ -1,4 +1,4 @@
-/** All REST routes, in the order of the documentation. */
+/** All REST routes, in the documentation's order. */
 import { OPERATIONS } from '../market/operations/index.js';
 import type { Caller } from '../market/operations/operation.js';
 import type { ReadableJob } from '../market/operations/jobs/visible-job.js';
@@ -50,7 +50,7 @@ import type { readCatalog, readLifecycle } from '../market/operations/reference.
 import type { AvailableAction, AvailableBidAction } from '../market/rules/jobs/available-actions.js';
 import type { ShownRow } from '../platform/fields/entity.js';
 
-/** Field names from the API's first examples. Requests can still use these names. */
+/** Field names from the API's first examples. Requests can still use them. */
 const OLD_NAMES = { trade: 'category', priority: 'urgency' };
 
 const UNDO_DONE = 'Your account has this address again. We sent you an email with a link to set a new password.';
@@ -78,12 +78,11 @@ const JOBS_QUERY = [
 
 const ONE_JOB = { shows: SHOWN_JOB, answer: withWarnings };
 
-/** The confirmation of an operation without a result. */
 function confirms(message: string) {
   return { shows: CONFIRMATION, answer: () => confirmationBody(message) };
 }
 
-/** A body with the created resource, whose path is in the Location header. */
+/** A body with the created resource. The Location header has its path. */
 interface Created {
   readonly id: string;
 }

@@ -1,4 +1,4 @@
-/** The REST reference at /v1/docs: Swagger UI over /v1/openapi.json, next to a list of the operations. */
+/** The REST reference at /v1/docs: Swagger UI over /v1/openapi.json, next to a list of operations. */
 import { readPageFile } from '../platform/http/pages/page-files.js';
 import { HTML, htmlPage, type SiteLinks } from '../platform/http/pages/look.js';
 import { openPages, type Pages } from '../platform/http/pages/pages.js';
@@ -9,7 +9,7 @@ export function openReference(links: SiteLinks): Pages {
   return openPages({
     [FOLDER]: page,
     [`${FOLDER}/`]: page,
-    // Every REST path is also served without its version.
+    // Every REST path also works without `/v1`.
     '/docs': page,
     [`${FOLDER}/start.js`]: { contentType: JAVASCRIPT, read: async () => START_SCRIPT },
     [`${FOLDER}/swagger-ui-bundle.js`]: { contentType: JAVASCRIPT, read: () => readPageFile('swagger-ui-bundle.js') },
@@ -23,7 +23,7 @@ export function openReference(links: SiteLinks): Pages {
 const FOLDER = '/v1/docs';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-/** Swagger UI in the colors of all pages, light and dark. */
+/** Gives Swagger UI the pages' colors, light and dark. */
 const STYLES = `
       .docs { display: grid; grid-template-columns: 300px minmax(0, 1fr); max-width: 1440px; margin: 0 auto; }
       .content { padding: 24px 32px; }
@@ -132,9 +132,9 @@ const referencePage = (links: SiteLinks) =>
   });
 
 /**
- * After a login on the page, later requests use its token. Requests go to the page's own origin, because its policy
- * allows no other, and a server behind a proxy may not know its own origin. If validatorUrl weren't null, Swagger UI
- * would send the document to its authors' server.
+ * After a login on the page, later requests use its token. They go to the page's own origin, because its policy allows
+ * no other and a proxy may hide the server's origin. Setting validatorUrl to null keeps Swagger UI from sending the
+ * document to its authors' server.
  */
 const START_SCRIPT = `'use strict';
 let token;

@@ -1,4 +1,4 @@
-/** Every connection can also be read backwards, from its end or from a cursor, and gives the same list. */
+/** Clients can also read every connection backward, from its end or a cursor. They get the same list. */
 import { getNamedType, isObjectType, isRequiredArgument } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** The reader of each connection, and the document around it. */
+/** Each connection's reader, and the document around the connection. */
 const CONNECTIONS: Readonly<Record<string, readonly [reader: keyof People, around: (list: string) => string]>> = {
   'Query.jobs': ['owner', (list) => list],
   'Query.contractors': ['owner', (list) => list],
@@ -67,7 +67,7 @@ interface Page {
 
 async function read(name: string, page: string): Promise<Page> {
   const [reader, around] = CONNECTIONS[name]!;
-  // An earlier offer has no ID of its own.
+  // An earlier offer doesn't have its own ID.
   const id = name === 'Bid.revisions' ? 'id: version' : 'id';
   const pageInfo = 'pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
   const parts = `edges { cursor node { ${id} } } ${pageInfo} totalCount`;

@@ -1,7 +1,6 @@
 /**
- * Nested lists are read for all their parents in one batch, from any position. Every path through the schema from one
- * list to another takes as many statements for twenty parents as for one. The batch returns the same entries as a
- * single job's list.
+ * Nested lists are read for all parents in one batch, from any position. Every path from one list to another takes as
+ * many statements for twenty parents as for one. The batch returns the same entries as a single job's list.
  */
 import { getNamedType, getNullableType, isListType, isObjectType, isRequiredArgument } from 'graphql';
 import type { GraphQLField, GraphQLObjectType } from 'graphql';
@@ -16,7 +15,7 @@ import { isLookUpOfSession, openTestApp, type Json, type TestApp } from '../setu
 import { gather, givenJob, type People } from '../story/journey.js';
 import { copiesOf } from '../story/scenes.js';
 
-/** Each document requests every combination of arguments, which costs more than a request may. */
+/** Each document has every combination of arguments, which costs more than a request may. */
 vi.mock('../../src/platform/caller-limits.js', async (original) => ({
   ...(await original<typeof import('../../src/platform/caller-limits.js')>()),
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 1_000_000 }),
@@ -24,15 +23,15 @@ vi.mock('../../src/platform/caller-limits.js', async (original) => ({
 
 const READERS = ['owner', 'admin', 'awardee', 'bidder'] as const;
 type Reader = (typeof READERS)[number];
-/** The gate runs only the readers that use the most different statements. */
+/** A normal run has only the readers that use the most different statements. */
 const COUNTED_READERS = process.env.NESTED === 'whole' ? READERS : (['admin', 'awardee'] as const);
 
 let app: TestApp;
 let people: People;
 
 /**
- * Every list has its fullest entry first, so one parent leads to everything that twenty lead to. Some of the awardee's
- * first jobs are theirs. On the others, they have only bid.
+ * Each list starts with its fullest entry, so one parent leads to everything that twenty lead to. The awardee has won
+ * some of the first jobs, and has only bid on the others.
  */
 beforeAll(async () => {
   app = await openTestApp();
@@ -54,7 +53,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Makes this person the first contractor. The others have no jobs or bids, or none that a contractor can read. */
+/** Makes this person the first contractor in lists. The other contractors have no visible jobs or bids. */
 async function makeNewest({ userId }: Person): Promise<void> {
   await app.sql`update users set created_at = (select max(created_at) + interval '1 year' from users)
     where id = ${userId}`;
@@ -76,7 +75,7 @@ const countStatements = () => app.statements().filter((text) => !isLookUpOfSessi
 
 const schema = createSchema();
 
-/** A cursor for each list that comes before every entry, so a read after it returns the whole list. */
+/** A cursor before every entry of each list. A read after it returns the whole list. */
 const LATE = new Date(Date.UTC(2200, 0));
 const BEFORE_ALL: Readonly<Record<string, string>> = {
   'Job.bids': cursorOf([true, LATE, 'z']),
@@ -109,7 +108,6 @@ function entryOf(connection: GraphQLObjectType): GraphQLObjectType {
   return getNamedType(connection.getFields().nodes!.type) as GraphQLObjectType;
 }
 
-/** The fields of a type that lead to objects. */
 function stepsFrom(parent: GraphQLObjectType): Step[] {
   return Object.values(parent.getFields()).flatMap((field) => {
     const type = getNamedType(field.type);
@@ -117,7 +115,7 @@ function stepsFrom(parent: GraphQLObjectType): Step[] {
   });
 }
 
-/** Every chain of at most this many fields that starts at a list's entry. */
+/** Every chain of up to this many fields that starts at a list's entry. */
 function chainsFrom(type: GraphQLObjectType, length: number): Step[][] {
   if (length === 0) return [];
   return stepsFrom(type).flatMap((step) => {
@@ -133,7 +131,6 @@ function beforeAllOf({ parent, field }: Step): string {
   return `"${cursor}"`;
 }
 
-/** Every combination of a nested list's arguments. */
 function argumentsOf(step: Step, who: Reader): string[] {
   const backwards = [' last: 3', ` last: 3 before: ${beforeAllOf(step)}`];
   const values: Readonly<Record<string, readonly string[]>> = {
@@ -156,9 +153,8 @@ function leavesOf(type: GraphQLObjectType): string {
 }
 
 /**
- * The selection of a chain. The last list is requested with all combinations of its arguments. Each list on the way is
- * requested only once. Two pages of the same list may or may not arrive at the same time, and so may everything nested
- * in them.
+ * Selects a chain. Its last list has all combinations of its arguments, and each list before it appears once. Two pages
+ * of one list may arrive at different times, and so may everything nested in them.
  */
 function written([step, ...rest]: readonly Step[], who: Reader): string {
   if (!step) return '';
@@ -182,15 +178,14 @@ function written([step, ...rest]: readonly Step[], who: Reader): string {
 interface Way {
   readonly name: string;
   readonly chain: readonly Step[];
-  /** The whole document around the chain's selection. */
+  /** Wraps the chain's selection in a whole document. */
   document(selection: string): string;
 }
 
 const LEVELS = 3;
-/** The arguments that an outer list may have. All of them are optional. */
 const OPTIONAL = ['first', 'after', 'last', 'before', 'status', 'filter', 'orderBy'];
 
-/** Starts from every list that a query leads to, directly or within one object. */
+/** Every list that a query leads to, directly or through one object. */
 const WAYS: readonly Way[] = stepsFrom(schema.getQueryType()!)
   .filter(({ field }) =>
     field.args.every((argument) => OPTIONAL.includes(argument.name) && !isRequiredArgument(argument)),
@@ -221,18 +216,18 @@ describe('a path from one list to a nested one', () => {
 
   test.each(COUNTED_READERS)('costs the %s as many statements for twenty parents as for one', async (who) => {
     const more: string[] = [];
-    // A session that is not cached in this process is checked in a separate statement.
+    // A separate statement checks a session that this process hasn't cached.
     await ask(people[who], '{ viewer { referralCode } }');
     if (who === 'bidder') await makeNewest(people.bidder);
     for (const [at, { name, chain, document }] of WAYS.entries()) {
-      // Each document is run by a reader who sees all bids, and by a reader who only sees their own.
+      // Runs each document twice: for a reader who sees all bids, and for a reader who sees only their own.
       if (READERS.indexOf(who) % 2 !== at % 2) continue;
       const isOfAccounts = name.startsWith('users.');
       const isOfActions = name.startsWith('adminActions.');
       if ((isOfAccounts || isOfActions) && who !== 'admin') continue;
       const query = document(written(chain, who));
-      // The first entry may not lead everywhere, so ten are read. An account has only one kind of profile, and its
-      // tokens may be hidden. An event may not concern a bid, and an action may not concern a job.
+      // Reads ten entries, because the first may not lead everywhere. An account has one kind of profile, and its
+      // tokens may be hidden. Not every event is about a bid, and not every action is about a job.
       const isOfSome =
         isOfAccounts ||
         isOfActions ||
@@ -262,7 +257,7 @@ describe('a path from one list to a nested one', () => {
 });
 
 test('a REST list costs as many statements for twenty entries as for one', async () => {
-  // A transfer is found by its external reference, which is unique.
+  // External references are unique, so they find a transfer.
   const paths = ROUTES.filter((route) => isList(route) && !route.path.includes('{'))
     .map(({ path }) => path)
     .filter((path) => path !== '/tokens/transfers');
@@ -296,13 +291,12 @@ interface Connection {
 interface Single {
   readonly rows: Json[];
   readonly total: number;
-  /** The cursor of the next page. Null at the end. */
+  /** Null at the end. */
   readonly next: string | null;
 }
 
 type Words = string | null;
 
-/** REST's response for a single job. */
 async function single(who: Person, path: string, first: number, after: Words, status: Words = null): Promise<Single> {
   const query = new URLSearchParams({
     per_page: String(first),
@@ -324,7 +318,6 @@ function expectSame(read: Connection, { rows, total, next }: Single, after: Word
   expect([startCursor, endCursor]).toEqual([read.edges[0]?.cursor ?? null, read.edges.at(-1)?.cursor ?? null]);
 }
 
-/** REST spells names and states differently. */
 function asRest({ status, type, actor, data, ...rest }: Json): Json {
   const names = Object.entries<unknown>(data ?? {}).map(([name, value]) => [snake(name), value] as const);
   return {
@@ -338,7 +331,6 @@ function asRest({ status, type, actor, data, ...rest }: Json): Json {
   };
 }
 
-/** Each REST row, reduced to the fields that GraphQL requested. */
 function narrowed(page: Single, names: readonly string[]): Single {
   const rows = page.rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name] as unknown])));
   return { ...page, rows };

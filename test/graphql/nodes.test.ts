@@ -1,4 +1,4 @@
-/** Every object with an identifier can be read again by that identifier, and no two objects share one. */
+/** Clients can read every object with an ID again by its ID, and no two objects share one. */
 import { getNamedType, isLeafType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
@@ -38,12 +38,11 @@ beforeAll(async () => {
   const disputed = await givenJob(app, 'disputed', people);
   disputedId = disputed.id;
   await propose(app, people, disputed);
-  // Nothing listens there, so the endpoint changes once, when it fails for the first time.
+  // Nothing listens there. The endpoint changes once, at its first failure.
   await until(async () => (await app.sql`select from webhook_endpoints where failing_since is null`).length === 0);
 });
 afterAll(() => app.close());
 
-/** Fields that may change between two reads. */
 const CHANGING = ['lastUsedAt', 'nextAttemptAt'];
 
 function leavesOf(type: string): string[] {
@@ -59,7 +58,7 @@ interface Seen {
   readonly object: Json;
 }
 
-/** Every object with an identifier among the things that a person reads about themselves and the job. */
+/** Every object with an ID that a person can reach from their account and the job. */
 async function readAll(person: Person): Promise<Seen[]> {
   const selections = createSelections(schema);
   const jobs = [`job(id: "${jobId}")`, `disputed: job(id: "${disputedId}")`];

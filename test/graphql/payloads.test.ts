@@ -1,5 +1,5 @@
 /**
- * Mutation payloads: each has a type named after the mutation. It holds the changed object, its edge in a list, and the
+ * Each mutation has its own payload, named after it. The payload has the changed object, its edge in a list, and the
  * current viewer.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * The selection decides what is read. A caller who selects part of a job gets exactly that part of the whole job. No
- * field is missing, blank, or different because others were left out.
+ * The server reads only what is selected. Whatever part of a job a caller selects, they get the same values as in the
+ * whole job.
  */
 import { getNamedType, isLeafType, isObjectType, isRequiredArgument, type GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -27,12 +27,12 @@ beforeAll(async () => {
   people = await gather(app);
   for (const state of ['open', 'awarded', 'disputed'] as const)
     await givenJob(app, state, people, { offers: { awardee: { guaranteed_view: true } } });
-  // An event's position is null until it is numbered.
+  // An event's position is null until it's numbered.
   await allNumbered(app);
 });
 afterAll(() => app.close());
 
-/** Fields by name. An object field has its own tree. */
+/** Fields by name. A field with an object has its own tree. */
 interface Tree {
   [field: string]: Tree | null;
 }
@@ -47,7 +47,7 @@ function everythingOf(type: GraphQLObjectType, levels: number): Tree {
   return Object.fromEntries(fields);
 }
 
-/** Part of the tree, but never nothing. */
+/** A random part of the tree, with at least one field. */
 function partOf(tree: Tree, dice: Dice): Tree {
   const names = Object.keys(tree).filter(() => dice.percent(35));
   const chosen = names.length > 0 ? names : Object.keys(tree).slice(0, 1);
@@ -89,7 +89,7 @@ describe.each(PEOPLE)('for the %s', (who) => {
   });
 });
 
-/** An event gets its position shortly after the commit, so it may or may not be there. */
+/** An event gets its position shortly after the commit, so it may not have one yet. */
 const unnumbered = (value: Json): Json =>
   JSON.parse(JSON.stringify(value, (key, inner) => (key === 'position' ? null : inner)));
 
@@ -98,8 +98,8 @@ describe.each(Object.keys(JOB_TRANSITIONS) as JobTransitionKey[])('of the job th
     const [, by] = HAPPY_CALLS[key];
     const single = Object.keys(JOB).map((name) => ({ [name]: JOB[name] ?? null }));
     const several = Array.from({ length: 5 }, (_, part) => partOf(JOB, diceOf(part * 7_919 + key.length)));
-    // Selecting each field separately shows that it doesn't depend on another. A few moves are enough, because all
-    // moves build their statements the same way.
+    // Selects each field on its own, to show that it doesn't depend on another. A few moves are enough, because all of
+    // them build their statements the same way.
     const trees = key === 'checkIn' || key === 'publish' || key === 'award' ? [...single, ...several] : several;
     const copies = await copiesOf(app, await givenHappyJob(app, key, people), trees.length);
     for (const [at, tree] of trees.entries()) {

@@ -1,4 +1,4 @@
-/** The maximum length of every string in a response is written down here. Every flat page stays within its cost. */
+/** Lists the maximum length of every string in a response, and checks that each flat page stays within its cost. */
 import {
   getNamedType,
   getNullableType,
@@ -29,8 +29,8 @@ const fieldsOf = (type: GraphQLObjectType) => Object.values(type.getFields());
 const fieldNamed = (type: GraphQLObjectType, name: string) => type.getFields()[name] as GraphQLField<unknown, unknown>;
 
 /**
- * Strings that the service itself chooses. Each has at most 300 characters. Lists of such strings are no longer than
- * the tables they are read from.
+ * Strings that the service chooses, with at most 300 characters each. Lists of them are no longer than the tables that
+ * they come from.
  */
 const SESSION = ['refreshToken', 'token'];
 const SHORT: Readonly<Record<string, readonly string[]>> = {
@@ -85,7 +85,7 @@ type JsonSchema = {
   properties?: Record<string, JsonSchema>;
 };
 
-/** The most characters that an input's schema allows in a string, or in all strings of a list together. */
+/** The maximum length that an input allows for a string, or for all strings in a list. */
 function charactersIn({ anyOf, items, maxItems = Infinity, maxLength, type }: JsonSchema): number {
   if (anyOf) return Math.max(...anyOf.map(charactersIn));
   if (items) return maxItems * charactersIn(items);
@@ -156,7 +156,7 @@ function costOfDocument(document: string): number {
   return measureOperation(graphOf(schema), parsed, parsed.definitions[0] as OperationDefinitionNode).cost({});
 }
 
-/** Everything in an object itself, and in the objects below it down to this many levels. */
+/** Selects everything in an object, and in the objects up to this many levels below. */
 function wholeSelection(type: GraphQLObjectType, levels: number): string {
   const inner =
     levels === 0
@@ -171,7 +171,7 @@ function wholeSelection(type: GraphQLObjectType, levels: number): string {
   return ['__typename', ...plainFields(type), ...inner].join(' ');
 }
 
-/** The most bytes that a short value takes, including its name. */
+/** The maximum size of a short value with its name. */
 function bytesOfShort(type: GraphQLObjectType, { name, type: of }: GraphQLField<unknown, unknown>): number {
   const named = getNamedType(of);
   const choices = isEnumType(named) ? named.getValues().map((one) => one.name.length + 2) : [];
@@ -191,11 +191,10 @@ const VALUE_BYTES: Readonly<Record<string, number>> = {
   String: 302,
   URL: 2,
 };
-/** The bytes around an object: its longest name, and its cursor if it is in a page. */
+/** The bytes around an object: its longest name, and its cursor in a page. */
 const NAME_AND_CURSOR_BYTES = 300;
-/** The most bytes in a list of field names. */
 const NAMES_BYTES_MAX = 500;
-/** An operation selects these types at most once per field, and each is at most a few kilobytes. */
+/** Each field selects these types once at most, and they take only a few kilobytes. */
 const isConstant = ({ name }: GraphQLObjectType) => /^(Lifecycle|Catalog)/.test(name);
 
 test.each(objects.filter((type) => !isConstant(type)))('%s takes at most one point without its strings', (type) => {

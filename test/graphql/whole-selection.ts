@@ -1,17 +1,15 @@
 /**
- * Selects everything in a type, down to a number of levels. It is generated from the schema, so it never misses a new
- * field.
+ * Selects everything in a type, down to a number of levels. It's generated from the schema, so it includes new fields.
  */
 import { getNamedType, isAbstractType, isLeafType, isObjectType, isRequiredArgument } from 'graphql';
 import type { GraphQLNamedType, GraphQLObjectType, GraphQLSchema } from 'graphql';
 
-/** Pages and edges don't count as levels. Only the objects on the path count. */
+/** Pages and edges don't count as levels. Only the objects on the path do. */
 const WRAPPER = /(Connection|Edge|PageInfo)$/;
 
 export interface Selections {
   /** The selection between a field's braces. */
   of(type: GraphQLNamedType, levels: number): string;
-  /** The fragments that all selections so far use. */
   fragments(): string;
 }
 
@@ -31,8 +29,7 @@ export function createSelections(schema: GraphQLSchema): Selections {
   }
 
   /**
-   * Every alias includes the type's name, because fields with the same name but different types can't be selected
-   * together.
+   * Each alias includes the type's name, because fields with one name but different types can't be selected together.
    */
   function fieldsOf(type: GraphQLObjectType, levels: number): string {
     return Object.values(type.getFields())
@@ -51,7 +48,7 @@ export function createSelections(schema: GraphQLSchema): Selections {
   return { of, fragments: () => [...fragments.values()].join('\n') };
 }
 
-/** A connection has the same objects twice. The path through its edges goes no deeper. */
+/** A connection has the same objects in `nodes` and `edges`, so only `nodes` goes deeper. */
 function levelsWithin(outer: GraphQLNamedType, inner: GraphQLNamedType, levels: number): number {
   if (WRAPPER.test(inner.name)) return levels;
   return outer.name.endsWith('Edge') ? Math.min(1, levels - 1) : levels - 1;

@@ -11,8 +11,9 @@ import {
   NOT_EDITABLE_AFTER_CHANGES,
   OPERATIONS_ON_JOBS,
   statesAllowing,
+  EXTENDED_BY,
+  type Transition,
 } from '../story/specified.js';
-import { EXTENDED_BY, type Transition } from '../story/specified.js';
 import {
   actsAt,
   due,

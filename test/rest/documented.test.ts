@@ -1,6 +1,6 @@
 /**
- * One pass through every REST address. The test app checks each response against the document. Here, every documented
- * response is seen at least once.
+ * Visits every REST path, so that each documented response occurs at least once. The test app checks each one against
+ * the OpenAPI document.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROUTES } from '../../src/rest/routes.js';

@@ -1,4 +1,4 @@
-/** How REST reads names: old names, inherited names, and names that the path already gives. */
+/** How REST reads old names, inherited names, and names that the path already gives. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { homeowner, type Person } from '../story/cast.js';
 import { byRest, invalid } from '../apis/refused.js';

@@ -1,6 +1,5 @@
 /**
- * What HTTP headers tell readers: where a created resource is, whether a resource has changed, and where the other
- * pages are.
+ * HTTP headers tell readers where a created resource is, whether a resource has changed, and where the other pages are.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROUTES } from '../../src/rest/routes.js';
@@ -25,7 +24,7 @@ interface Creation {
   readonly by?: Person;
   readonly path?: string;
   readonly body: object;
-  /** The part of the response that `Location` leads to. The whole response by default. */
+  /** The part of the response that `Location` leads to. Defaults to the whole response. */
   made?(this: void, body: Json): unknown;
 }
 

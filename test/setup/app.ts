@@ -1,4 +1,4 @@
-/** A real server with its own database, and people who call it. Every test file opens its own. */
+/** Runs a real server with its own database, and people who call it. Each test file opens its own. */
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Writable } from 'node:stream';
@@ -33,15 +33,14 @@ export interface TestApp {
   readonly url: string;
   readonly services: Services;
   readonly database: FreshDatabase;
-  /** A direct connection to the database, to look at rows, to move time, and to try forbidden changes. */
+  /** A direct connection to the database, to read rows, move time, and try forbidden changes. */
   readonly sql: Sql;
-  /** Everything that was logged, for tests that look for what must not be there. */
   readonly logged: string[];
-  /** The statements sent since the last call. */
+  /** The SQL statements since the last call. */
   statements(): string[];
-  /** Opens another server over the same services, with shorter timeouts or other quotas, and returns its URL. */
+  /** Opens another server on the same services, with its own timeouts or quotas. Returns its URL. */
   another(timeouts?: Partial<Timeouts>, quotas?: QuotaChanges): Promise<{ url: string; quotas: Quotas }>;
-  /** The value that /metrics reports for this name and these labels. */
+  /** Reads the value that /metrics reports for this name and these labels. */
   metric(name: string): Promise<number>;
   /** Throws if the response doesn't match the OpenAPI document. */
   rest(method: string, path: string, options?: CallOptions): Promise<Answer<Json>>;
@@ -50,7 +49,7 @@ export interface TestApp {
 }
 
 /**
- * Sessions are checked in the database now and then, and an admin's session always. All other statements are the call's
+ * The server looks up sessions now and then, and an admin's session on every call. All other statements are the call's
  * own.
  */
 export const isLookUpOfSession = (statement: string) => statement.includes('/* selectActiveSession */');
@@ -59,7 +58,7 @@ export interface CallOptions {
   token?: string | undefined;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Calls from this caller's network address instead of 127.0.0.1, on its own connection. */
+  /** Calls from this caller's address instead of 127.0.0.1, on its own connection. */
   from?: number | undefined;
 }
 
@@ -68,23 +67,21 @@ export const ADMIN = { email: 'ada.admin@example.test', password: 'ada keeps the
 type QuotaChanges = Partial<Record<QuotaName, Partial<QuotaLimits>>>;
 
 export interface AppOptions {
-  /** Opens a second instance on this app's database. */
   sameDatabaseAs?: Pick<TestApp, 'database'>;
-  /** Settings that the environment can't express, such as a Redis on a socket. */
+  /** Settings that environment variables can't express, such as a Redis on a socket. */
   settings?: Partial<Config>;
-  /** Quotas other than the product's. */
   quotas?: QuotaChanges;
-  /** For tests that, on a busy machine, may run longer than an access token lasts. */
+  /** For tests that may run longer than an access token lasts. */
   tokensLast?: boolean;
-  /** The timeout for a connection to the database. A minute by default, to allow for a busy machine. */
+  /** How long to wait for a database connection. Defaults to a minute, because the machine may be busy. */
   connectTimeoutSeconds?: number;
   /** Reaches the database through something else, such as a proxy. */
   through?: (database: FreshDatabase['connection']) => Connection | Promise<Connection>;
 }
 
 /**
- * On a busy machine, calls may wait a long time for a lock that the test holds. The event loop may also take over a
- * second to respond. Calls must not give up meanwhile.
+ * On a busy machine, calls may wait long for a lock that the test holds, and the event loop may stall for a second.
+ * Calls must not give up meanwhile.
  */
 const LONG_TIMEOUTS: Partial<ServiceTimeouts> = {
   queueTimeoutMs: 250_000,
@@ -102,7 +99,7 @@ function withQuotas(table: QuotaTable, changes: QuotaChanges): QuotaTable {
 export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
 export const MAILBOX_SECRET = 'the_mailbox_of_the_tests';
 
-/** One process sends the requests and reads them. On a busy machine, one request may take it more than ten seconds. */
+/** The same process sends and reads the requests. On a busy machine, one may take more than ten seconds. */
 const PATIENT = { ...TIMEOUTS, headMs: 100_000, requestMs: 300_000 };
 
 export async function openTestApp(
@@ -229,7 +226,7 @@ interface Received {
   readonly text: string;
 }
 
-/** Takes two thirds of the CPU that `fetch` takes. `fetch` also can't choose the address that it connects from. */
+/** Needs a third less CPU than `fetch`, which also can't choose the address to connect from. */
 async function send(url: string, { body, ...options }: Sent): Promise<Received> {
   const sent = request(url, options);
   sent.end(body);
@@ -240,10 +237,7 @@ async function send(url: string, { body, ...options }: Sent): Promise<Received> 
   return { status: answer.statusCode ?? 0, headers, text: await text(answer) };
 }
 
-/**
- * Access tokens, refresh tokens, API keys, webhook secrets, and password hashes. A server's log must never contain one,
- * whatever the test did.
- */
+/** Access tokens, refresh tokens, API keys, webhook secrets, and password hashes, which no log may ever contain. */
 const SECRETS =
   /eyJ[\w-]{10,}\.eyJ[\w-]+\.[\w-]+|rft_[0-9A-Za-z]{27}|jmk_[0-9A-Za-z]{40}|whsec_[0-9A-Za-z+/]{43}|\$2[aby]\$\d\d\$/;
 

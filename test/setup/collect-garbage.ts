@@ -1,8 +1,8 @@
-/** Makes a debuggable process collect its garbage, which V8 may otherwise leave in place. */
+/** Makes a debuggable process collect its garbage. V8 might otherwise keep it. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
-/** As Node prints it on startup. */
+/** Finds the URL that Node prints on startup. */
 export const debuggerIn = (output: string) => /Debugger listening on (\S+)/.exec(output)?.[1];
 
 export async function collectGarbage(debuggerUrl: string, then?: 'and end the debugger'): Promise<void> {

@@ -1,9 +1,8 @@
-/** The guide for single-page apps, and the files that it contains. */
+/** The guide for single-page apps, and the files in it. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const DOCS = new URL('../../docs/', import.meta.url);
 
-/** The text of each page, by its path in `docs/`. */
 export const GUIDE: ReadonlyMap<string, string> = new Map(
   ['clients.md', ...readdirSync(new URL('clients/', DOCS)).map((name) => `clients/${name}`)].map((path) => [
     path,
@@ -11,13 +10,13 @@ export const GUIDE: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** The code of each block that starts with a file name, keyed by that name. */
+/** The code of each block that starts with a file name, by that name. */
 export function filesIn(text: string): ReadonlyMap<string, string> {
   const blocks = text.matchAll(/^```tsx?\n\/\/ (\S+\.tsx?)\n([^]*?)^```$/gm);
   return new Map([...blocks].map(([, name = '', code = '']) => [name, code]));
 }
 
-/** GitHub's anchors for headings: lowercase, without punctuation, with hyphens instead of spaces. */
+/** GitHub's anchors for headings: lowercase, without punctuation, with hyphens for spaces. */
 export function anchorsOf(text: string): string[] {
   const prose = text.replaceAll(/^```[^]*?^```$/gm, '');
   return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>

@@ -1,4 +1,4 @@
-/** The contents of /metrics, as a dashboard reads them. */
+/** Reads /metrics like a dashboard. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -7,7 +7,7 @@ export interface Sample {
 
 export interface Samples {
   readonly all: readonly Sample[];
-  /** The sum of all samples with this name and these labels. NaN if there are none. */
+  /** The sum of all samples with this name and these labels. NaN without any samples. */
   value(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Some tests need a program on the machine, such as a Redis server or a browser. If it is missing, the test's name says
- * that it was skipped and why. With REQUIRE_ALL=1, as in the full run, it fails instead.
+ * Skips tests that need a missing program, such as Redis or a browser. The test's name then says why. With
+ * REQUIRE_ALL=1, as in the full run, the test fails instead.
  */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -22,7 +22,7 @@ export function needs(program: string): Needing {
   return process.env.REQUIRE_ALL === '1' ? failing(program) : skipping(program);
 }
 
-/** The program's location on PATH. Undefined if it isn't there. */
+/** The program's path. Undefined if it isn't on PATH. */
 export function programPath(program: string): string | undefined {
   return (process.env.PATH ?? '')
     .split(delimiter)
@@ -47,7 +47,7 @@ function skipping(program: string): Needing {
   };
 }
 
-/** A whole group fails as a single test. Its own tests would only fail in ways that hide the reason. */
+/** Fails the whole group as one test. Its own tests would fail in ways that hide the reason. */
 function failing(program: string): Needing {
   const fail = (name: string) =>
     it(name, () => {

@@ -1,4 +1,4 @@
-/** A test's packages are always complete when they can be found, however many runs start at the same time. */
+/** A test's packages are complete as soon as they can be found, even if several runs start together. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

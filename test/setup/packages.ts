@@ -1,7 +1,7 @@
 /**
- * Packages that only one test needs, from that test's own lock file. They are installed when the test first runs, and
- * stay until the lock file changes. Two runs may start at the same moment. Each installs into its own folder, which is
- * then renamed in one step. The first run's folder serves both, and no process ever sees an incomplete folder.
+ * Installs packages that only one test needs, from that test's own lock file. They stay until the lock file changes.
+ * Each run installs into its own folder and then renames it in one step. If two runs start together, both use the first
+ * one's folder, and neither ever sees an incomplete one.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,11 +10,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** Git, the linters, and `npm ci` know that this folder doesn't contain source code. */
+/** Git, the linters, and `npm ci` ignore this folder. */
 const INSTALLED = fileURLToPath(new URL('../../node_modules/.cache/packages-of-tests/', import.meta.url));
 const FILES = ['package.json', 'package-lock.json'] as const;
 
-/** The `node_modules` for this folder's lock file. */
 export async function packagesOf(folder: string, installed = INSTALLED): Promise<string> {
   const place = join(installed, keyOf(folder));
   if (!existsSync(place)) await install(folder, installed, place);
@@ -43,7 +42,7 @@ async function install(folder: string, installed: string, place: string): Promis
   }
 }
 
-/** Includes dev dependencies, even if the tests' environment is set to production. */
+/** Includes dev dependencies, even if the environment is production. */
 async function npmCi(folder: string): Promise<void> {
   const { NODE_ENV: _, ...env } = process.env;
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];

@@ -1,6 +1,6 @@
 /**
- * Watches the documents that our executor runs with a plan, and leaves those marked for graphql-js to graphql-js. The
- * two can then be compared on one server. Use it with `vi.mock` instead of src/platform/graphql/executor/plan.ts.
+ * Counts the plans that our executor creates and runs, and passes marked documents to graphql-js. A test can then
+ * compare the two on one server. Use it with `vi.mock` to replace src/platform/graphql/executor/plan.ts.
  */
 import type { planOf } from '../../src/platform/graphql/executor/plan.js';
 
@@ -8,7 +8,7 @@ import type { planOf } from '../../src/platform/graphql/executor/plan.js';
 export const BY_GRAPHQL_JS = '# by graphql-js';
 export const BY_A_PLAN = '# by a plan    ';
 
-/** Keyed by document: how often a plan ran for it, and how many plans were made for it. */
+/** How often each document's plan was run, and how often one was created. */
 export const planned = { runs: new Map<string, number>(), made: new Map<string, number>() };
 
 export function observed(original: { planOf: typeof planOf }): { planOf: typeof planOf } {

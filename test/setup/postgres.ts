@@ -1,7 +1,6 @@
 /**
- * The tests' database: one embedded Postgres per run, in its own folder, which disappears however vitest ends.
- * Migrations run once, into a template, and each test file gets its own copy. Nothing waits for the disk, because
- * nothing here outlives the run.
+ * The tests' database: one embedded Postgres per run, deleted however vitest ends. Migrations run once, in a template,
+ * and each test file gets a copy. Nothing waits for the disk, because no data outlives the run.
  */
 import { randomUUID } from 'node:crypto';
 import postgres, { type Sql } from 'postgres';
@@ -40,14 +39,13 @@ export interface FreshDatabase {
 }
 
 /**
- * A migrated, empty database that no other test file uses. Copies can be made in parallel, because nobody ever connects
- * to the template.
+ * A migrated, empty database for one test file. Copies can run in parallel, because nothing ever connects to the
+ * template.
  */
 export async function freshDatabase(): Promise<FreshDatabase> {
   return createDatabase(`template ${TEMPLATE} strategy file_copy`);
 }
 
-/** A database without any migrations. */
 export async function emptyDatabase(): Promise<FreshDatabase> {
   return createDatabase('');
 }
@@ -70,7 +68,7 @@ const HASTY = [
   'full_page_writes=off',
   'wal_level=minimal',
   'max_wal_senders=0',
-  // Autovacuum workers would connect to the template while it is copied.
+  // Autovacuum workers would connect to the template while it's being copied.
   'autovacuum=off',
   'max_connections=300',
 ];

@@ -1,4 +1,4 @@
-/** A folder for a Postgres of the tests. It disappears with this process, however the process ends. */
+/** A folder for a test's Postgres. It's deleted however this process ends. */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,10 +11,10 @@ export interface TemporaryFolder {
 
 export function temporaryFolder(name: string): TemporaryFolder {
   const path = mkdtempSync(join(tmpdir(), `marketplace-${name}-`));
-  // As root, Postgres runs as another user, who must be able to pass through the folder.
+  // As root, Postgres runs as another user, who must be able to enter the folder.
   chmodSync(path, 0o711);
-  // Waits on a pipe that the system closes when this process ends. Then deletes the folder, again and again while a
-  // process still writes there.
+  // Waits on a pipe that the system closes when this process ends. Then deletes the folder, repeatedly if a process
+  // still writes to it.
   const loop = 'n=0; while [ -e "$1" ] && [ $n -lt 50 ]; do rm -rf "$1"; sleep 0.2; n=$((n+1)); done';
   const shell = spawn('/bin/sh', ['-c', `read _ || { ${loop}; }`, 'sh', path], {
     detached: true,

@@ -1,4 +1,4 @@
-/** Creates the sample data through REST. Values such as prices rotate, so the data is the same each time. */
+/** Creates the sample data through REST. Prices and other values rotate, so every run creates the same data. */
 import { isIn, JOB_STATES } from '../../market/rules/states.js';
 import {
   ADMIN,
@@ -16,11 +16,11 @@ import {
   type DemoCall,
 } from './town.js';
 
-/** The number of open jobs in addition to one job in each state. */
+/** The open jobs, besides one job in each state. */
 const MORE_OPEN_JOBS = 6;
 const TOKENS_FOR_EACH = 500;
 
-/** The parts of a response that later calls need. */
+/** The response fields that later calls need. */
 interface Answer {
   readonly id: string;
   readonly token: string;
@@ -28,7 +28,7 @@ interface Answer {
   readonly contractor: { readonly id: string };
 }
 
-/** True if one of the sample users can log in. In that case, all sample data exists. */
+/** True if one of the sample users can log in. All sample data then exists. */
 export async function isThere(url: string): Promise<boolean> {
   const [hanna] = HOMEOWNERS;
   return (await send(url, 'POST', '/v1/auth/login', { email: hanna?.email, password: PASSWORD })).status === 200;
@@ -79,7 +79,7 @@ export async function play(url: string, onStep: (what: string) => void): Promise
     return { id, owner, price, town: `${address.city}, ${address.state}`, category: work.category };
   }
 
-  /** The town's contractors with the job's trade bid on it. Otherwise, all of the town's contractors bid. */
+  /** The town's contractors in the job's trade bid on it. If there are none, all of the town's contractors bid. */
   async function openJob() {
     const { id, owner, price, town, category } = await draft();
     await call('POST', `/v1/jobs/${id}/publish`, {}, owner);
@@ -131,7 +131,6 @@ export async function play(url: string, onStep: (what: string) => void): Promise
 
 type Person = Readonly<Record<'first' | 'last' | 'email' | 'phone', string>>;
 
-/** A job and the access tokens of the people involved. */
 interface Led {
   readonly id: string;
   readonly owner: string;

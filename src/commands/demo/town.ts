@@ -1,8 +1,7 @@
-/** The demo's people and jobs. */
 import type { JobState } from '../../market/rules/states.js';
 import { TOWNS, type Town } from '../../market/store/seed/seed-towns.js';
 
-/** The password of every demo user. The password isn't a secret. */
+/** Every demo user's password. It isn't a secret. */
 export const PASSWORD = 'demo password';
 
 export const ADMIN = { email: 'ada@demo.example', password: PASSWORD };
@@ -30,7 +29,7 @@ export const CONTRACTORS = [
   contractor('Colin', 'Cho', 'Sound Home Services', ['electrical', 'plumbing'], [seattle, portland], 2012, '0128'),
 ];
 
-/** A contractor who can't log in because support has suspended the account. */
+/** A contractor who can't log in, because support has suspended the account. */
 export const SUSPENDED = {
   ...person('Conrad', 'Crook'),
   company: 'Crook & Co',
@@ -66,12 +65,12 @@ function person(first: string, last: string) {
   return { first, last, email: `${first.toLowerCase()}@demo.example` };
 }
 
-/** A fictional phone number. In every area code, the numbers from 555-0100 to 555-0199 are reserved for fiction. */
+/** A fictional phone number. In every area code, 555-0100 to 555-0199 are reserved for fiction. */
 function phone(areaCode: string, line: string): string {
   return `+1 ${areaCode} 555 ${line}`;
 }
 
-/** The kinds of work that the jobs ask for, each with a fair price. */
+/** The work that jobs ask for, each with a fair price. */
 export const WORKS = [
   work('Repair the porch roof', 'roofing', 'Two shingles are missing and it leaks.', 900),
   work('Replace the kitchen faucet', 'plumbing', 'It has been dripping for a week.', 180),
@@ -128,8 +127,8 @@ const CANCEL: DemoCall = ['owner', 'cancel', { reason: 'We’re selling the hous
 const ESCALATED = [CHECK_IN, SUBMIT, DISPUTE, ESCALATE];
 
 /**
- * The steps that bring a job to each state. Steps to states before publication start with a draft. Steps to states
- * before the award start with an open job with bids. All others start with an awarded job.
+ * The steps that bring a job to each state. For states before publication, the job starts as a draft. For states before
+ * the award, it starts open with bids. For all others, it starts awarded.
  */
 export const WAYS: Readonly<Record<JobState, readonly DemoCall[]>> = {
   draft: [],
@@ -145,7 +144,6 @@ export const WAYS: Readonly<Record<JobState, readonly DemoCall[]>> = {
   cancelled: [CANCEL],
 };
 
-/** The owners' reviews of completed jobs. */
 export const REVIEWS: readonly Readonly<{ rating: number; review: string }>[] = [
   { rating: 5, review: 'On time, tidy, and explained everything.' },
   { rating: 4, review: 'Good work. It took a day longer than planned.' },
@@ -167,8 +165,8 @@ const ACCEPT: DemoCall = ['contractor', 'accept-decision', {}];
 const RATE_LATER: DemoCall = ['owner', 'review', { rating: 4, review: 'Still no leaks after the first storm.' }];
 
 /**
- * Four other endings: an admin's final ruling, a decision that the contractor accepts, a rating given later, and work
- * that was sent back first.
+ * Four other endings: an admin's final ruling, a decision that the contractor accepts, a later rating, and work that
+ * was sent back first.
  */
 export const OTHER_ENDS: readonly (readonly DemoCall[])[] = [
   [...WAYS.appealed, RULE],
@@ -177,11 +175,10 @@ export const OTHER_ENDS: readonly (readonly DemoCall[])[] = [
   [CHECK_IN, SUBMIT, REQUEST_CHANGES, SUBMIT, APPROVE],
 ];
 
-/** How awards fall through, which opens the job again. */
+/** Awards that fall through and reopen the job. */
 export const LOST_AWARDS: readonly DemoCall[] = [
   ['contractor', 'decline-award', { reason: 'My van broke down, and the repair takes two weeks.' }],
   ['owner', 'reopen', { reason: 'They can’t come before June.' }],
 ];
 
-/** A contractor's second offer. */
 export const REVISION = { message: 'I looked at the pictures. It’s less work than I thought.' };

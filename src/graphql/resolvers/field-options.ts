@@ -1,4 +1,4 @@
-/** The description of a root field: the operation's description and, for an operation on a job, its effects. */
+/** A root field's description: the operation's own and, for operations on jobs, their effects. */
 import type { Operation } from '../../platform/call/operation.js';
 import { audienceOf, refusalCodesOf } from '../../market/operations/documented-refusals.js';
 import { sentenceOf } from '../../market/rules/jobs/effects.js';
@@ -9,7 +9,7 @@ export function queryOptions({ name, description }: Pick<Operation<unknown, unkn
   return { name, description: description + sentenceOf(row?.effects ?? []) };
 }
 
-/** If a refused mutation's field were non-null, the results of the mutations before it would be lost too. */
+/** If this field were non-null, a refused mutation would also lose the results of earlier ones. */
 export function mutationOptions(operation: Operation<unknown, unknown>) {
   const { name, description } = queryOptions(operation);
   const codes = refusalCodesOf(operation).map((code) => `\`${code}\``);

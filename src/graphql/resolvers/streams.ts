@@ -11,7 +11,7 @@ const AFTER = {
     'The position of the last event you saw. The events since then are sent first. By default, the stream starts now.',
 };
 
-/** Subscriptions. The methods only declare the arguments. Each event becomes the field's value. */
+/** Subscriptions. The methods only declare arguments. Each event becomes the field's value. */
 @Resolver()
 export class StreamResolver {
   @Subscription(() => JobEvent, { description: streamJobEvents.description, subscribe: streamOf(streamJobEvents) })
@@ -33,7 +33,7 @@ export class StreamResolver {
 }
 
 interface SubscribeRequest {
-  // The library uses these types for `args` and for the root value.
+  // type-graphql uses these types for `args` and the root value.
   readonly args: Record<string, unknown>;
   readonly context: object;
 }

@@ -1,4 +1,3 @@
-/** People with their profiles, sessions, and API keys, and admins' actions on people. */
 import { InterfaceType } from 'type-graphql';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../market/rules/entities/people.js';
 import { REVIEW } from '../../market/rules/entities/review.js';

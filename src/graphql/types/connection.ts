@@ -1,4 +1,4 @@
-/** Relay connections. Each part of a connection is computed only if it's selected. */
+/** Relay connections. Computes only the parts that are selected. */
 import { fieldOptions } from './field.js';
 import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import { cursorOf } from '../../platform/call/paging.js';
@@ -89,13 +89,16 @@ export class Connection<Node> {
     return this.#counted().then(({ isCapped }) => isCapped);
   }
 
-  /** Counts the list's entries once, for both of the fields that need the total. */
+  /** Counts the entries once for both fields that need the total. */
   #counted(): Promise<Total> {
     return (this.#total ??= this.page.total());
   }
 }
 
-/** An object literal with accessors would give every page its own hidden class until the next major collection. */
+/**
+ * A class, because object literals with accessors would each get a hidden class that stays until the next major
+ * collection.
+ */
 class PageInfoOf<Node> implements PageInfo {
   constructor(
     private readonly page: Page<Node>,
@@ -123,7 +126,6 @@ class PageInfoOf<Node> implements PageInfo {
   }
 }
 
-/** Creates the connection type and the edge type for one kind of node. */
 export function connectionType<Node extends object>(name: string, node: () => new () => Node, entries: string) {
   @ObjectType(`${name}Edge`, { description: `An entry in a list of ${entries}.` })
   class NodeEdge {

@@ -1,4 +1,4 @@
-/** Creates the fields of a GraphQL type from an entity's fields. */
+/** Creates the fields of GraphQL types from the fields of entities. */
 import { Field, Float, ID, Int, ObjectType, Arg, InputType } from 'type-graphql';
 import type { ZodObject, z } from 'zod';
 import { isNullable, kindOf, type ShapeKind, isRequired, metaOf } from '../../platform/fields/shapes.js';
@@ -6,21 +6,21 @@ import { descriptionOf, entityOf, type Entity } from '../../platform/fields/enti
 import { enumNamed } from '../enums.js';
 import { GraphQLScalarType } from 'graphql';
 
-/** A plain field's value comes from the row. If the viewer can't read the value, the row has null. */
+/** For a field whose value is in the row. The row has null if the viewer can't read the value. */
 export function fieldOptions(description: string, nullable?: 'nullable') {
   return { description, simple: true, nullable: nullable === 'nullable' };
 }
 
 type ObjectClass = abstract new () => object;
 
-/** The class of each entity, by the entity's schema. A field that contains an entity uses the entity's class. */
+/** Each entity's class by its schema. Fields that contain an entity use its class. */
 const classes = new Map<ZodObject, ObjectClass>();
 
 export function entitiesShown(): Entity[] {
   return [...classes.keys()].map(entityOf);
 }
 
-/** Skips fields for which a resolver has another type. Fields that exist only in GraphQL are in the class itself. */
+/** Skips fields for which a resolver has another type. GraphQL's extra fields are in the class itself. */
 export function FieldsOf({ fields, schema }: Entity, except: readonly string[] = []): (type: ObjectClass) => void {
   return (type) => {
     classes.set(schema, type);
@@ -84,17 +84,17 @@ function assertExists<T>(type: T | undefined, name: string): T {
   return type;
 }
 
-/** The scalar for times. The internal value is a string. */
+/** Times are strings in the code. */
 export const DateTimeScalar = new GraphQLScalarType({
   name: 'DateTime',
   description: 'A timestamp in UTC with milliseconds, in ISO 8601: `2026-05-04T12:30:00.000Z`.',
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time',
   serialize: (value) => (value instanceof Date ? value.toISOString() : value),
-  // The value stays a string. The operation's own schema checks that it's a time, just as for REST.
+  // The operation's own schema checks that the string is a time, as in REST.
   parseValue: (value) => value,
 });
 
-/** The internal value is a string. The operation's own schema checks that it's a date, just as for REST. */
+/** Dates are strings in the code. The operation's own schema checks them, as in REST. */
 export const DateScalar = new GraphQLScalarType({
   name: 'Date',
   description: 'A calendar date without a time zone: `2026-05-04`. In input, an empty string counts as null.',
@@ -102,7 +102,7 @@ export const DateScalar = new GraphQLScalarType({
   parseValue: (value) => value,
 });
 
-/** The data differs by event type. Fields that the viewer can't read have already been removed. */
+/** The data differs by event type. Fields that the viewer can't read are already gone. */
 export const JsonScalar = new GraphQLScalarType({
   name: 'JSON',
   description: 'A JSON object. Its fields depend on the object that contains it.',
@@ -110,15 +110,15 @@ export const JsonScalar = new GraphQLScalarType({
 });
 
 /**
- * An input class is created from an operation's schema, so REST and GraphQL accept the same input. GraphQL checks only
- * names, types, and required fields. The operation checks the values.
+ * An input class comes from an operation's schema, so both APIs accept the same input. GraphQL checks only names,
+ * types, and required fields. The operation checks the values.
  */
 interface InputClass {
   new (): object;
   readonly description: string;
 }
 
-/** Leaves out parameters that are separate arguments, such as an identifier or a version. */
+/** Leaves out parameters that are arguments of their own, such as an ID or a version. */
 export function inputOf(name: string, schema: z.core.$ZodType, description: string): InputClass {
   const kind = kindOf(schema);
   if (kind.is !== 'object') throw new Error(`${name} is not made from an object.`);
@@ -133,7 +133,6 @@ export function inputOf(name: string, schema: z.core.$ZodType, description: stri
   return OperationInput;
 }
 
-/** Declares a mutation's `input` argument, with the description of its type. */
 export function Input(type: InputClass, nullable?: 'nullable'): ReturnType<typeof Arg> {
   return Arg('input', () => type, { nullable: nullable === 'nullable', description: type.description });
 }

@@ -1,4 +1,3 @@
-/** Jobs, with their bids, disputes, and events, and the actions that are available on them. */
 import { Field, Int } from 'type-graphql';
 import { UPCOMING_ACTION } from '../../market/rules/entities/deadline.js';
 import { JOB_EVENT } from '../../market/rules/entities/event.js';

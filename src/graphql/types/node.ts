@@ -1,11 +1,11 @@
-/** Objects that can be read by their identifier. */
+/** Objects that clients can read by ID. */
 import { ID, InterfaceType, Field } from 'type-graphql';
 import { kindOfId, type IdKind } from '../../market/rules/ids.js';
 import type { Entity } from '../../platform/fields/entity.js';
 import { metaOf } from '../../platform/fields/shapes.js';
 import { fieldOptions, objectType } from './field.js';
 
-/** The names of the types in the schema, by the kind of their identifier. */
+/** Maps the type in an ID to its GraphQL type. */
 const typeNames = new Map<string, string>();
 
 export function typeOfNode({ id }: { id: string }): string | undefined {
@@ -22,12 +22,11 @@ export abstract class Node {
 }
 
 interface NodeOptions {
-  /** The kind of the type's identifier. Undefined if the identifier is one of the entity's fields. */
+  /** The type in the ID. By default, the entity's `id` field states it. */
   readonly kind?: IdKind;
   readonly except?: readonly string[];
 }
 
-/** Declares the type of an entity that has its own identifier. */
 export function nodeType(entity: Entity, { kind, except = [] }: NodeOptions = {}) {
   const { id } = entity.fields;
   typeNames.set(kind ?? (id && metaOf(id.type).kind) ?? '', entity.name);

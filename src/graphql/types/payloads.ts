@@ -1,7 +1,7 @@
 /**
- * Each mutation has its own payload, so fields can be added to one payload without changing the others. Fields that
- * return objects are nullable. If an object can't be read, the mutation has still succeeded, and the rest of its result
- * must not be lost.
+ * Each mutation has its own payload, so one can get new fields without changing the others. Fields that return objects
+ * are nullable. If an object can't be read, the mutation has still succeeded, and the rest of its result must reach the
+ * client.
  */
 import { Ctx, Field, ID, Int, ObjectType } from 'type-graphql';
 import { readMe } from '../../market/operations/accounts/me.js';
@@ -19,7 +19,7 @@ import { WebhookDelivery, WebhookEndpoint } from './webhooks.js';
 
 @ObjectType()
 abstract class WithViewer {
-  /** type-graphql calls this method unless the mutation itself has returned a `viewer`. */
+  /** type-graphql calls this method unless the mutation has returned a `viewer`. */
   @Field(() => Viewer, {
     nullable: true,
     description: 'Your account after this mutation, including your token balance.',
@@ -39,7 +39,7 @@ function payload(mutation: string, fields: PayloadFields = {}) {
   return addFields(MutationPayload, fields);
 }
 
-/** Creates the payload of a mutation that anyone can call. */
+/** For mutations that anyone can call. */
 function payloadWithoutViewer(mutation: string, fields: PayloadFields) {
   @ObjectType(nameOf(mutation), describe(mutation))
   class MutationPayload {}
@@ -49,7 +49,7 @@ function payloadWithoutViewer(mutation: string, fields: PayloadFields) {
 
 /**
  * A mutation that starts a session has no `viewer`, because its request has no role yet. The client's next request can
- * read the viewer with the new token.
+ * read it with the new token.
  */
 function sessionPayload(mutation: string) {
   @ObjectType(nameOf(mutation), { ...describe(mutation), implements: Session })

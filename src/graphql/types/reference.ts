@@ -1,4 +1,3 @@
-/** The rules from which a client can build its forms and buttons. */
 import {
   CATALOG,
   CATALOG_URGENCY,

@@ -1,4 +1,3 @@
-/** The types for prepaid tokens: balances, transfers, and the audit. */
 import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_MISMATCH, TOKEN_TRANSFER } from '../../market/rules/entities/tokens.js';
 import { connectionType } from './connection.js';
 import { objectType } from './field.js';

@@ -1,4 +1,3 @@
-/** Webhook endpoints, and the deliveries to them. */
 import { WEBHOOK_ATTEMPT, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../../market/rules/entities/webhook.js';
 import { connectionType } from './connection.js';
 import { objectType } from './field.js';

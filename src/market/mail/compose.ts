@@ -1,4 +1,4 @@
-/** Generates an email's text from its row when it's sent and when it's shown, because no text is stored. */
+/** Generates an email's text from its row whenever it's sent or shown. No text is stored. */
 import { MAILS, type LinkPage, type MailKind } from '../rules/people/mail-kinds.js';
 import type { LinkTokens } from '../../platform/security/link-tokens.js';
 import type { Mail } from '../store/accounts/mails.js';
@@ -26,12 +26,9 @@ const TEXTS: Readonly<Record<MailKind, MailText>> = {
   email_undo_denied: EMAIL_UNDO_DENIED,
 };
 
-/**
- * The URLs in the links in emails. A link opens a page of this server, or a page of your own app, whose URL contains
- * `{token}`.
- */
+/** The URLs in emails: pages of this server, or of your own app with `{token}` in the URL. */
 export interface LinkAddresses {
-  /** The URL at which people reach this server. The server sets it when it starts listening. */
+  /** The URL where people reach this server. Set once the server listens. */
   origin: string;
   readonly pages: Partial<Readonly<Record<LinkPage, string | undefined>>>;
 }
@@ -43,8 +40,8 @@ export interface ComposedMail {
 }
 
 /**
- * Returns `nobody` if no account has the address or the link has expired. Returns `no token` if the email's token was
- * created with a different JWT_SECRET.
+ * Returns `nobody` if no account has the address or the link has expired. Returns `no token` if the token was created
+ * with a different JWT_SECRET.
  */
 export function compose(
   mail: Mail,
@@ -66,7 +63,7 @@ function textOf({ kind, hasExpired, userId, currentAccountId }: Mail): MailText 
   return isTaken ? EMAIL_TAKEN : TEXTS[kind];
 }
 
-/** The token follows `#` in the link, so it doesn't reach any server or log. */
+/** The token follows `#`, so it reaches no server and no log. */
 function addressOf(page: LinkPage, token: string, { origin, pages }: LinkAddresses): string {
   return (pages[page] ?? `${origin}${page}#token={token}`).replaceAll('{token}', token);
 }

@@ -1,4 +1,4 @@
-/** The layout that all emails share: plain text, and HTML for light and dark screens. */
+/** The layout of all emails: plain text, and HTML for light and dark screens. */
 import { escapeHtml } from '../../platform/http/pages/look.js';
 import type { MailText } from './text.js';
 

@@ -3,7 +3,7 @@ import { MAIL_BUDGETS, type MailBudget } from '../rules/rate-limits.js';
 import type { MailOutcome } from '../rules/people/mail-kinds.js';
 
 export interface MailMetrics {
-  /** An email with the outcome `failed` is tried again. */
+  /** A `failed` email is tried again. */
   recordOutcome(outcome: MailOutcome | 'failed', seconds: number): void;
   recordDropped(limit: MailBudget): void;
 }

@@ -1,4 +1,4 @@
-/** Passes an email to the mail server. If there is no mail server, keeps the email for the page at /mailbox. */
+/** Passes an email to the mail server. Without one, keeps it for the page at /mailbox. */
 import { createTransport, type NodemailerError } from 'nodemailer';
 import { MAIL } from '../rules/market-limits.js';
 import { isLoopback } from '../../platform/security/address.js';
@@ -8,15 +8,12 @@ import type { ComposedMail, LinkAddresses } from './compose.js';
 
 export type SendOutcome = 'sent' | 'stopped' | SendFailure;
 
-/** Why an email wasn't sent. Doesn't include the server's response, which may contain the recipient's address. */
+/** Why an email wasn't sent. Leaves out the server's response, which may contain the recipient's address. */
 export interface SendFailure {
   readonly code: string;
   readonly command: string | undefined;
   readonly responseCode: number | undefined;
-  /**
-   * `refused` if the address was rejected, and `given_up` if the email itself was. Undefined if the email can be sent
-   * again.
-   */
+  /** `refused` if the address was rejected, `given_up` if the email itself was. Undefined if a retry may work. */
   readonly end: 'refused' | 'given_up' | undefined;
 }
 
@@ -34,9 +31,9 @@ export interface Sender {
 }
 
 export interface MailSettings extends Sender {
-  /** True if emails can be read: in an inbox, if there is a mail server, or otherwise on the page at /mailbox. */
+  /** True if people can read the emails, in their inboxes or at /mailbox. */
   readonly isOn: boolean;
-  /** The secret in the link to /mailbox. Undefined if there is no mailbox. */
+  /** The secret in the link to /mailbox. Undefined without a mailbox. */
   readonly mailboxSecret: string | undefined;
   readonly tokens: LinkTokens;
   readonly addresses: LinkAddresses;
@@ -45,8 +42,7 @@ export interface MailSettings extends Sender {
 export function createSender({ url, from: { address, name } }: MailServer): Sender {
   const domain = address.slice(address.lastIndexOf('@') + 1);
   const transport = createTransport({
-    // A mail server on another machine gets the password and the links only over TLS, unless the URL itself turns TLS
-    // off.
+    // Sends the password and the links to another machine only over TLS, unless the URL turns TLS off.
     requireTLS: !isLoopback(new URL(url).hostname),
     connectionTimeout: MAIL.connectMs,
     greetingTimeout: MAIL.connectMs,
@@ -89,14 +85,13 @@ function failureOf(error: Partial<NodemailerError>): SendFailure {
   return { code, command, responseCode, end: endAfter(error) };
 }
 
-/** A permanent rejection counts against the address only if the server rejected the recipient. */
+/** Only a rejected recipient counts against the address. */
 function endAfter({ command, permanent, response = '' }: Partial<NodemailerError>): SendFailure['end'] {
   if (permanent !== true) return undefined;
   if (command === 'DATA') return 'given_up';
-  // A 5.7.x status is about this server or MAIL_FROM, not the recipient: a block list, a policy, or required
-  // authentication.
+  // A 5.7.x status is about this server or MAIL_FROM: a block list, a policy, or required authentication.
   return command === 'RCPT TO' && !/\b5\.7\.\d/.test(response) ? 'refused' : undefined;
 }
 
-/** This sender is used if there is no mail server. The page at `/mailbox` then shows the emails. */
+/** Used without a mail server. The page at `/mailbox` then shows the emails. */
 export const keepForMailbox: Sender = { send: async () => 'sent', check: async () => undefined };

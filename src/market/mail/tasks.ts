@@ -1,4 +1,4 @@
-/** Email tasks. Each task generates an email from its row, sends it, and records the outcome. */
+/** Generates each email from its row, sends it, and records the outcome. */
 import type { Logger } from 'pino';
 import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
 import type { MailId } from '../rules/ids.js';
@@ -26,11 +26,11 @@ export function mailTasks({ mail: { send, tokens, addresses }, mailMetrics: metr
     if (!mail) return { outcome: 'done' };
     const composed = compose(mail, tokens, addresses);
     if (composed === 'nobody') return endOfTask(id, 'nobody', 0);
-    // The email's token was created with a different secret, which another instance may have.
+    // Another server may have the secret that created the token.
     if (composed === 'no token') return failed(task, mail, { code: 'NO_TOKEN', end: undefined }, 0);
     const beganMs = performance.now();
     const outcome = await send(mail, composed, stop);
-    // The mail server may or may not have accepted the email, so the email is sent again with the same Message-ID.
+    // The mail server may have accepted the email, so the retry has the same Message-ID.
     if (outcome === 'stopped') return { outcome: 'not run' };
     const durationMs = performance.now() - beganMs;
     if (typeof outcome === 'string') return endOfTask(id, outcome, durationMs);

@@ -1,4 +1,4 @@
-/** Writes an event as REST shows it. Webhooks use the same format for their body. */
+/** Writes an event in REST's format, which is also the body of webhooks. */
 import { JOB_EVENT } from '../rules/entities/event.js';
 import type { ShownRow } from '../../platform/fields/entity.js';
 import type { JobEvent } from '../store/events/events.js';

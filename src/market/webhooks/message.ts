@@ -1,4 +1,4 @@
-/** Builds a delivery's request. The body has the event as the endpoint's owner can currently read it. */
+/** Builds a delivery's request. Its body shows the event as the endpoint's owner can read it now. */
 import { writeEvent } from './event-body.js';
 import type { Encryptor } from '../../platform/security/encryption.js';
 import { signatureHeaders } from '../../platform/security/webhook-signature.js';
@@ -7,7 +7,7 @@ import { readEvent } from '../rules/reading/timeline.js';
 import { TEST_EVENT_TYPE } from '../rules/webhooks.js';
 import type { WebhookMessage } from './post.js';
 
-/** Undefined if the endpoint's owner can't read the event, even if they could read it before. */
+/** Undefined if the endpoint's owner can no longer read the event. */
 export function webhookBody({
   eventType,
   receiver,
@@ -25,7 +25,7 @@ export function webhookBody({
   return JSON.stringify({ type: event.type, timestamp: event.occurredAt.toISOString(), data: writeEvent(event) });
 }
 
-/** Returns the newest secret first. Undefined if the newest secret can't be decrypted. */
+/** The newest secret comes first. Undefined if it can't be decrypted. */
 export function decryptSecrets(
   { secrets, endpointId }: PendingDelivery,
   encryptor: Encryptor,

@@ -1,9 +1,8 @@
 import type { Metrics } from '../../platform/telemetry/metrics.js';
 
 export interface WebhookMetrics {
-  /** Records that an attempt ended, or that an event was skipped. */
+  /** Records the end of an attempt, or a skipped event. */
   recordOutcome(outcome: 'delivered' | 'failed' | 'given_up' | 'skipped', seconds: number): void;
-  /** Counts a request as long as it's in flight. */
   trackRequest<T>(request: () => Promise<T>): Promise<T>;
 }
 

@@ -1,7 +1,6 @@
 /**
- * Sends one request to a webhook. The endpoint may be slow, may send an endless response, or may have a host name with
- * a private IP address. Therefore, a request ends after ten seconds, only the start of the response is read, and
- * redirects aren't followed.
+ * Sends one request to a webhook. The endpoint may be slow, send an endless response, or have a name with a private
+ * address. So requests end after ten seconds, only a response's start is read, and redirects aren't followed.
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -15,7 +14,7 @@ export interface WebhookMessage {
   readonly body: string;
 }
 
-/** If `error` is null, the endpoint accepted the request. */
+/** `error` is null if the endpoint accepted the request. */
 export interface Outcome {
   readonly responseStatus: number | null;
   readonly response: string | null;
@@ -28,11 +27,11 @@ export type Post = (message: WebhookMessage, stop: AbortSignal) => Promise<Outco
 interface PosterSettings {
   readonly addresses: AddressRules;
   readonly timeoutMs?: number;
-  /** Certificates to trust instead of the system's certificates. */
+  /** Certificates to trust instead of the system's. */
   readonly ca?: string;
 }
 
-/** Each endpoint may keep a few unused connections for a short while. */
+/** Keeps a few unused connections per endpoint for a short while. */
 const AGENT_OPTIONS = { keepAlive: true, maxFreeSockets: TASKS.webhook.placesPerKey, timeout: 5_000 };
 
 export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: PosterSettings): Post {
@@ -52,8 +51,7 @@ export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: 
         if (!isAnswered) reject(Object.assign(error, { wasReused: request.reusedSocket }));
       };
       request.on('error', fail);
-      // If the endpoint switches to a protocol that wasn't requested, Node closes the connection without an error
-      // event.
+      // If the endpoint switches to another protocol unasked, Node closes the connection without an error event.
       request.on('close', () => fail(Object.assign(new Error('Closed.'), { code: 'ECLOSED' })));
       request.on('response', (response) => {
         isAnswered = true;
@@ -82,7 +80,7 @@ interface Answer {
   readonly text: string | null;
 }
 
-/** The endpoint may close an idle connection at the moment that the connection is reused. */
+/** The endpoint may close an idle connection just as it's reused. */
 async function retryOnStaleConnection(send: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     try {
@@ -94,7 +92,7 @@ async function retryOnStaleConnection(send: () => Promise<Answer>): Promise<Answ
   }
 }
 
-/** A response that exceeds the time or size limit is cut off, and its connection is closed. */
+/** Cuts off a response above the time or size limit, and closes its connection. */
 function firstBytes(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -104,13 +102,13 @@ function firstBytes(response: IncomingMessage): Promise<Buffer> {
       length += chunk.length;
       if (length >= WEBHOOKS.answerBytes) response.destroy();
     });
-    // The status decides the outcome, so an error after it, such as a cut-off body, doesn't matter.
+    // The status alone decides the outcome, so a cut-off body doesn't matter.
     response.on('error', () => {});
     response.on('close', () => resolve(Buffer.concat(chunks)));
   });
 }
 
-/** NUL characters are removed, because Postgres can't store them. */
+/** Postgres can't store NUL characters. */
 function asText(bytes: Buffer): string | null {
   const text = bytes.subarray(0, 4 * WEBHOOKS.answerCharacters).toString();
   return text === '' ? null : cut(text.replaceAll('\0', '\uFFFD'), WEBHOOKS.answerCharacters);
@@ -132,7 +130,7 @@ function failure(error: string): Outcome {
   return { responseStatus: null, response: null, error: cut(error, WEBHOOKS.errorCharacters) };
 }
 
-/** The error's own message isn't used, because it would reveal addresses in the private network. */
+/** Our own words, because the error's message would reveal addresses in the private network. */
 const REASONS: Readonly<Record<string, string>> = {
   [NOT_PUBLIC]: 'The host name points to an IP address that isn’t public.',
   ENOTFOUND: 'The host name doesn’t exist.',

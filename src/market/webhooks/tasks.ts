@@ -1,4 +1,4 @@
-/** Webhook tasks. Each task sends a delivery to its endpoint and records the outcome. `WEBHOOKS` says when to retry. */
+/** Sends each delivery to its endpoint and records the outcome. `WEBHOOKS` sets the retries. */
 import type { Logger } from 'pino';
 import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
 import type { WebhookDeliveryId } from '../rules/ids.js';
@@ -57,10 +57,10 @@ export function webhookTasks({ webhookAddresses, encryptor, webhookMetrics, log 
     const beganMs = performance.now();
     const message = webhookMessage(delivery, body, secrets, startedAt.getTime());
     const answer = await webhookMetrics.trackRequest(() => post(message, stop));
-    // The endpoint may or may not have received the delivery, so it's sent again.
+    // The endpoint may not have received the delivery, so it's sent again.
     if (answer === 'stopped') return { outcome: 'not run' };
     const durationMs = Math.round(performance.now() - beganMs);
-    // The queue ends the task after this many failed attempts.
+    // After this many failed attempts, the queue ends the task.
     const isLast = attempts === WEBHOOKS.retryAfterSeconds.length;
     const status = answer.error === null ? 'delivered' : isLast ? 'failed' : 'waiting';
     webhookMetrics.recordOutcome(METRIC_OF[status], durationMs / 1000);

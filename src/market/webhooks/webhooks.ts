@@ -1,6 +1,6 @@
 /**
- * Enqueues webhook deliveries when events get new positions, and on a timer. One instance at a time locks a cursor in
- * the database, and inserts the deliveries of new events along with their tasks.
+ * Enqueues webhook deliveries for new events, and on a timer. One server at a time locks a cursor, and inserts the
+ * deliveries along with their tasks.
  */
 import type { Logger } from 'pino';
 import type { Live } from '../../platform/live/live.js';
@@ -35,7 +35,7 @@ export async function openWebhooks({
   if (resealCount > 0)
     log.info({ endpoints: resealCount }, 'webhook secrets were encrypted again with the current JWT_SECRET');
 
-  /** As long as no user has an endpoint, events only move the cursor. The timer is enough for that. */
+  /** While there are no endpoints, new events don't wake the fan-out. The timer still moves the cursor. */
   let hasEndpoints = false;
   const fanOut = repeat(
     async () => {

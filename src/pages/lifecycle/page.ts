@@ -1,6 +1,6 @@
 /**
- * The page at /lifecycle: a job's lifecycle, with the state of the viewer's own job. The page uses REST, which works
- * with any settings.
+ * The page at /lifecycle: a job's lifecycle, with the state of the viewer's own job. It uses REST, which works with any
+ * settings.
  */
 import { HTML, htmlPage, type SiteLinks } from '../../platform/http/pages/look.js';
 import { openPages, type Pages } from '../../platform/http/pages/pages.js';
@@ -16,7 +16,7 @@ import { ARROWS, deadlineIn, type Arrow } from './words.js';
 
 const FOLDER = '/lifecycle';
 
-/** `played` contains the operations of the playground's steps. It's undefined if the playground is off. */
+/** `played` holds the operations in the playground's steps. Undefined if the playground is off. */
 export function openLifecyclePage(
   links: SiteLinks,
   played: ReadonlySet<string> | undefined,
@@ -87,7 +87,7 @@ function stateRow(state: JobState, deadlines: DeadlineSettings): string {
   return row(`state-${state}`, state, JOB_STATE_ROWS[state].description, words);
 }
 
-/** The styles stack the cells, which removes the table's own roles, so the roles are explicit. */
+/** The styles stack the cells, and browsers then drop the table's roles. So the roles are explicit. */
 function row(id: string, name: string, description: string, more: Readonly<Record<string, string>>): string {
   const cells = Object.entries(more).map(([head, text]) => `<td role="cell" data-head="${head}">${text}</td>`);
   return (

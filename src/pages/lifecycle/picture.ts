@@ -1,4 +1,4 @@
-/** The lifecycle as SVG. dagre computes its layout, and each step and each state links to its description. */
+/** Draws the lifecycle as SVG, with a layout by dagre. Each state and step links to its description. */
 import { Graph, layout } from '@dagrejs/dagre';
 import type { DeadlineSettings } from '../../market/rules/jobs/deadlines.js';
 import { isTerminal, JOB_PHASES, JOB_STATE_ROWS, JOB_STATES, type JobState } from '../../market/rules/states.js';
@@ -8,7 +8,7 @@ import { ARROWS, deadlineIn, MARKS, timeIn, type Arrow } from './words.js';
 type Point = Readonly<Record<'x' | 'y', number>>;
 type Box = Point & Readonly<Record<'width' | 'height', number>>;
 
-/** The average width of a letter, in pixels, in the widest common font. */
+/** The average width of a letter in the widest common font, in pixels. */
 const LETTER_WIDTH = 6.8;
 
 export function drawPicture(deadlines: DeadlineSettings): string {
@@ -26,10 +26,10 @@ export function drawPicture(deadlines: DeadlineSettings): string {
   ].join('\n');
 }
 
-/** A step's label is a node, just like a state. A line leads to it from each state that the step leaves. */
+/** A step's label is a node too. Lines lead to it from each state that the step leaves. */
 function arrange(deadlines: DeadlineSettings): Graph {
   const graph = new Graph();
-  // With these distances, the whole picture fits in a window of 400 by 800 pixels.
+  // With these distances, the picture fits in a window of 400 by 800 pixels.
   graph.setGraph({ nodesep: 4, edgesep: 4, ranksep: 7, marginx: 8, marginy: 4 });
   const addBox = (box: string, text: string) => graph.setNode(box, { width: widthOf(text) + 16, height: 24 });
   for (const mark of Object.values(MARKS)) addBox(mark, mark);
@@ -41,8 +41,8 @@ function arrange(deadlines: DeadlineSettings): Graph {
       isBack ? graph.setEdge(to, from, line) : graph.setEdge(from, to, line);
     graph.setNode(labelOf(id), { width: Math.max(widthOf(wordsOf(id)), widthOf(by)) + 4, height: 28 });
     connect(labelOf(id), leadsTo, isBack ? { weight: 4 } : {});
-    // Each label is close to the state that its step leaves. Labels of steps that lead to the same state are stacked.
-    // Side by side, they would make the picture too wide.
+    // Labels are near the states that their steps leave. Labels of steps to the same state are stacked. Side by side,
+    // they would make the picture too wide.
     for (const state of leaves) {
       const above = ARROWS.slice(0, at).filter((step) => step.leadsTo === leadsTo && step.leaves.includes(state));
       connect(state, labelOf(id), { weight: 2, minlen: 1 + above.length });
@@ -54,13 +54,13 @@ function arrange(deadlines: DeadlineSettings): Graph {
 
 const PHASES: readonly string[] = Object.keys(JOB_PHASES);
 
-/** The place of a state's phase among the phases. Other boxes aren't in any phase. */
+/** The index of a state's phase. Other boxes don't have a phase. */
 function phaseOf(box: string): number {
   const state = JOB_STATES.find((one) => one === box);
   return state ? PHASES.indexOf(JOB_STATE_ROWS[state].phase) : Number.NaN;
 }
 
-/** The points of a line from one box to another. A step that leads back to an earlier phase is arranged backward. */
+/** The points of a line between two boxes. A step back to an earlier phase is laid out in reverse. */
 function pointsOf(graph: Graph, from: string, to: string): Point[] {
   return graph.hasEdge(from, to) ? graph.edge(from, to).points : graph.edge(to, from).points.toReversed();
 }
@@ -116,7 +116,7 @@ function loopAt({ x, y, width }: Box): string {
   return `M${x + width / 2} ${y - 8}c20 -8 20 24 0 16`;
 }
 
-/** Draws a line through dagre's points, with a rounded corner at each inner point. */
+/** Draws a line through dagre's points, with rounded corners. */
 function curve([first, ...rest]: readonly Point[]): string {
   const corners = rest.slice(0, -1).map(({ x, y }, at) => {
     const next = rest[at + 1] ?? { x, y };

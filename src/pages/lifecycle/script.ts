@@ -1,4 +1,3 @@
-/** Describes the selected state or step, and shows the state of the viewer's job. */
 import type { PageFile } from '../../platform/http/pages/pages.js';
 
 export const START_SCRIPT: PageFile = { contentType: 'text/javascript; charset=utf-8', read: async () => SCRIPT };

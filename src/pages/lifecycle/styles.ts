@@ -1,4 +1,3 @@
-/** The styles of the lifecycle page, for wide and narrow windows and for light and dark screens. */
 export const STYLES = `
       .by-owner { --by: var(--mark); }
       .by-awardee { --by: light-dark(#1d4ed8, #7fb0ff); }

@@ -1,4 +1,4 @@
-/** Describes every step in a job's lifecycle in words, from the lifecycle table. */
+/** Describes every step in a job's lifecycle, from the lifecycle table. */
 import { deadlineTable, type DeadlineSettings } from '../../market/rules/jobs/deadlines.js';
 import { descriptionOf, type Effect } from '../../market/rules/jobs/effects.js';
 import { EVENT_DESCRIPTIONS } from '../../market/rules/events.js';
@@ -10,15 +10,14 @@ import type { JobState } from '../../market/rules/states.js';
 import { GUARANTEED_VIEW_STAKE } from '../../market/rules/tokens.js';
 import { eitherOf, wordsOf } from '../../market/rules/words.js';
 
-/** The text of boxes in the picture that aren't states. */
+/** The labels of boxes that aren't states. */
 export const MARKS = { none: 'no job', any: 'any state', gone: 'deleted' } as const;
 
 export interface Arrow {
-  /** The name of the action in REST. */
   readonly id: string;
   readonly by: AllowedActor;
   readonly leaves: readonly string[];
-  /** The state to which the step leads. Undefined if the job stays in its state. */
+  /** The step's new state. Undefined if the job keeps its state. */
   readonly leadsTo?: string | undefined;
   readonly mayKeepState?: boolean;
   readonly description: string;
@@ -51,7 +50,7 @@ export const ARROWS: readonly Arrow[] = [CREATION, ...JOB_ACTION_LIST.map(stepOf
 function stepOf(row: JobAction): Arrow {
   const leadsTo = isTransition(row) ? row.to : row.to === 'gone' ? MARKS.gone : undefined;
   const until = isTransition(row) ? row.mayKeepState?.until : undefined;
-  // A single box stands for all states. A line from every state would make the picture illegible.
+  // One box stands for all states. A line from each state would make the picture illegible.
   const leaves = leavesEveryState(row) ? [MARKS.any] : row.from;
   return {
     id: row.action.toLowerCase(),

@@ -1,4 +1,4 @@
-/** A playground script: the guide above GraphiQL. It describes the open tab and leads from step to step. */
+/** A playground script: the guide above GraphiQL, which explains the open tab and leads to the next one. */
 export const GUIDE_SCRIPT = String.raw`'use strict';
 import { latest, prepare } from './memory.js';
 import { change, forgetAll, known, news } from './session.js';

@@ -1,6 +1,6 @@
 /**
- * A playground script that keeps sessions and IDs from responses, and replaces placeholders like {{homeowner}} and
- * {{job}} in a tab. It also refreshes access tokens. `pages/session-script.ts` stores the sessions.
+ * A playground script that collects sessions and IDs from responses, and fills placeholders like {{homeowner}} and
+ * {{job}}. It also refreshes access tokens. `pages/session-script.ts` stores the sessions.
  */
 export const MEMORY_SCRIPT = String.raw`'use strict';
 import { change, heard, isOld, known, learnSession, renew as renewSession } from './session.js';

@@ -1,4 +1,4 @@
-/** The page at /graphql if the playground is off. It says where the API is documented. */
+/** The page at /graphql if the playground is off. It links to the API's documentation. */
 import { HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../../platform/http/pages/look.js';
 import { openPages, type Pages } from '../../platform/http/pages/pages.js';
 

@@ -1,9 +1,8 @@
-/** The playground's page: a guide through the stories, and GraphiQL below the guide. */
 import { htmlPage, type SiteLinks } from '../../platform/http/pages/look.js';
 
 export const FOLDER = '/graphql/playground';
 
-// GraphiQL follows the system's colors until the user chooses others. GraphiQL then marks the body, and the guide uses
+// GraphiQL follows the system's colors until the user chooses others. It then marks the body, and the guide follows
 // that mark.
 const STYLES = `
       body.graphiql-dark { color-scheme: dark; }
@@ -65,8 +64,8 @@ const STYLES = `
       }
 `;
 
-// GraphiQL's package has its own page, but with inline scripts. This page forbids inline scripts, shows the guide
-// before GraphiQL has loaded, and keeps its URL while the user types.
+// GraphiQL's own page has inline scripts. This page forbids them, shows the guide before GraphiQL has loaded, and keeps
+// its URL while the user types.
 export const playgroundPage = (links: SiteLinks) =>
   htmlPage({
     links,

@@ -1,4 +1,7 @@
-/** What browsers get at /graphql: GraphiQL, with tabs for a job that goes well and a job that ends in an appeal. */
+/**
+ * The playground that browsers get at /graphql: GraphiQL, with tabs for a job that goes well and a job that ends in an
+ * appeal.
+ */
 import { HTML, type SiteLinks } from '../../platform/http/pages/look.js';
 import { readPageFile } from '../../platform/http/pages/page-files.js';
 import { openPages, type PageFile, type Pages } from '../../platform/http/pages/pages.js';

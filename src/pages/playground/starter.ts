@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { FOLDER } from './page.js';
 import { readSteps } from './steps.js';
 
-/** Builds the script, whose edition changes whenever the contents of the tabs change. */
+/** The script contains an edition, which changes whenever the tabs' contents change. */
 export function starterScript(): string {
   const steps = readSteps();
   const edition = createHash('sha256').update(JSON.stringify(steps)).digest('hex').slice(0, 8);
@@ -11,7 +11,7 @@ export function starterScript(): string {
   return SCRIPT.replace('SETTINGS', () => JSON.stringify(settings));
 }
 
-/** A script that runs before the page is painted. It applies the colors that the user chose in GraphiQL. */
+/** Runs before the page is painted, to apply the colors that the user chose in GraphiQL. */
 export const THEME_SCRIPT = `'use strict';
 const theme = Object.entries(localStorage).find(([key]) => /^job-marketplace:.*:graphiql:theme$/.test(key));
 if (theme?.[1]) document.body.classList.add('graphiql-' + theme[1]);

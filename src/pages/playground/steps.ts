@@ -1,25 +1,24 @@
 /**
- * Each step of the stories is a file, and each chapter is a folder. A step depends on the steps before it. The comment
- * in its file contains the guide's text, and the `Authorization` and `Variables` that the tab sends.
+ * Reads the stories' steps. Each step is a file, and each chapter is a folder. Later steps depend on earlier ones. A
+ * file's comment holds the guide's text, and the tab's `Authorization` and `Variables`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
 interface Step {
-  /** The name of the operation, which GraphiQL shows as the name of the tab. */
+  /** The operation's name, which is also the tab's. */
   readonly name: string;
-  /** The name of the file in plain words. */
+  /** The file's name in plain words. */
   readonly title: string;
   readonly chapter: string;
-  /** The top-level fields of the operation. */
   readonly calls: readonly string[];
-  /** A preview of the response to the operation. */
+  /** A preview of the response. */
   readonly coming: string;
   readonly isMeantToFail: boolean;
   readonly text: string;
   readonly tab: Readonly<{ query: string; headers?: string | undefined; variables?: string | undefined }>;
 }
 
-/** The folder of the steps. Compiled code reads the steps from `src` too, because the build doesn't copy them. */
+/** Compiled code reads `src` too, because the build doesn't copy these files. */
 const FOLDER = new URL('../../../src/pages/playground/steps/', import.meta.url);
 
 export function readSteps(): readonly Step[] {
@@ -34,7 +33,6 @@ export function operationsOfSteps(): ReadonlySet<string> {
   return new Set(readSteps().flatMap(({ calls }) => calls));
 }
 
-/** The title of each chapter, by the name of its folder. */
 const CHAPTERS = {
   '1-a-job-that-goes-well': 'A job that goes well',
   '2-a-dispute': 'A dispute and an appeal',

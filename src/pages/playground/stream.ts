@@ -1,4 +1,4 @@
-/** A playground script that reads a subscription over server-sent events, as an iterator that can be stopped. */
+/** A playground script that reads a subscription's server-sent events as an iterator that can be stopped. */
 export const STREAM_SCRIPT = String.raw`'use strict';
 export function stream(request) {
   const controller = new AbortController();

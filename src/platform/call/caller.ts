@@ -1,4 +1,4 @@
-/** The caller of one request: their credentials, and the rate-limit budgets that the request consumes. */
+/** A request's caller: their credentials, and the rate limits that the request consumes. */
 import type { RequestRecord } from '../telemetry/record.js';
 import { inWords, NO_BEARER_TOKEN, refuse, unauthenticated } from '../errors.js';
 import { addressIdentity } from '../security/address.js';
@@ -14,12 +14,12 @@ export interface CallerRequest {
   readonly record: RequestRecord;
   readonly requestId: string;
   readonly address: string;
-  /** The client whose quotas count this request. The client's user is set once it's known. */
+  /** The client whose quotas count this request. Its user is set once the caller is authenticated. */
   readonly client: Client;
-  /** Empty if the Authorization header has no bearer token, undefined if there is no header. */
+  /** Empty if the Authorization header has no bearer token. Undefined without the header. */
   readonly bearer: string | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** The name that the caller's program gives itself. */
+  /** The name that the client program sends for itself. */
   readonly program?: string | null;
 }
 
@@ -30,17 +30,17 @@ export interface Consumption {
 type BudgetOf<S extends FrameServices> = Parameters<S['budget']>[0];
 
 export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices<V> = FrameServices<V>> {
-  /** The budgets that this request consumed, for the response headers. */
+  /** The rate limits that this request has consumed, for the response headers. */
   readonly taken = new Map<string, RateLimitResult>();
-  /** The database for calls outside a dry run. The connections of these calls count against the caller's quota. */
+  /** The database for calls outside a dry run. Its connections count against the caller's quota. */
   readonly pool: Db;
   dryRun: DryRun | undefined;
   replayed = false;
-  /** True if the caller has a read-only API key. This is known only after the viewer is known. */
+  /** True if the caller uses a read-only API key. Set once the viewer is known. */
   onlyReads = false;
   readonly client: Client;
   /**
-   * `identify` is called once the session is active. `identify` throws if the user has too many requests in progress.
+   * `identify` runs once the session is known to be active. It throws if the user has too many requests in progress.
    */
   underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;
   #viewer: Promise<V> | undefined;
@@ -63,18 +63,16 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     this.pool = services.db.of(this.client);
   }
 
-  /** True if the caller uses an API key, which allows less than a session. */
   get hasApiKey(): boolean {
     return this.#credentials.kind === 'API key';
   }
 
-  /** When the access token expires. Undefined for an API key. */
+  /** Undefined for an API key. */
   get tokenExpiresAt(): Date | undefined {
     if (this.#credentials.kind !== 'session') return undefined;
     return new Date(this.#credentials.claims.expiresAtSeconds * 1000);
   }
 
-  /** The database for this request's operations: the pool, or the dry run's transaction. */
   get db(): Db {
     return this.dryRun?.transaction ?? this.pool;
   }
@@ -83,7 +81,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     this.dryRun = createDryRun(this.pool, this.services.recordedEffects);
   }
 
-  /** Runs a whole request. If the request became a dry run, ends the dry run afterward. */
+  /** Runs a whole request, and then rolls back its dry run, if it started one. */
   async withDryRunEnd<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await this.services.db.asOneHolder(work);
@@ -92,7 +90,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     }
   }
 
-  /** Looks up the viewer once per request. With `byDatabase`, the viewer isn't taken from memory. */
+  /** Looks up the viewer once per request. `byDatabase` skips the cache. */
   viewer({ byDatabase = false } = {}): Promise<V> {
     if (!this.#viewer || (byDatabase && this.#isFromMemory))
       this.#viewer = this.#authenticate(byDatabase || this.#hasEnded);
@@ -100,8 +98,8 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   }
 
   /**
-   * Called when sessions end. If the caller's own session is one of them, the request's next operation checks it in the
-   * database. In a dry run, only that transaction knows that the session has ended.
+   * Called when sessions end. If one of them is the caller's own, their next operation checks it in the database.
+   * Otherwise, the cached session would still count as active.
    */
   forgetViewerOf(endedSessions: readonly { readonly id: string }[]): void {
     if (!endedSessions.some(({ id }) => id === this.#sessionId)) return;
@@ -131,7 +129,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     throw unauthenticated(reason, message);
   }
 
-  /** Counts the call in a budget, or refuses it with `retryAfter`. The count can be refunded. */
+  /** Counts the call against a rate limit, or refuses it with `retryAfter`. The count can be refunded. */
   async consume(name: BudgetOf<S>, identity: string): Promise<Consumption> {
     const taken = await this.#take(name, identity);
     this.taken.set(name, taken);
@@ -149,7 +147,8 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   }
 
   /**
-   * Consumes the budget without showing it in the response. Returns the seconds until the budget has room again, or 0.
+   * Consumes the rate limit without reporting it in the response headers. Returns 0, or the seconds until a retry if
+   * the limit is reached.
    */
   async tryConsume(name: BudgetOf<S>, identity: string): Promise<number> {
     const { allowed, retryAfterSeconds } = await this.#take(name, identity);
@@ -164,7 +163,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   }
 }
 
-/** A call without a token isn't counted, because it isn't a guess. */
+/** A call without a token isn't a guess, so it isn't counted. */
 const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NoViewer['reason'], 'invalidToken' | 'expiredToken' | undefined>> = {
   missing: undefined,
   malformed: 'invalidToken',

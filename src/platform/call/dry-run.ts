@@ -1,7 +1,6 @@
 /**
- * A dry run executes everything and rolls it back, so its response and costs are the same as a real call's. Its
- * transaction begins with the first writing operation and is rolled back after the response. All reads in between run
- * in that transaction.
+ * A dry run executes everything and rolls it back, so its response and cost match a real call's. The first write opens
+ * a transaction. Everything after it runs in that transaction, which is rolled back after the response.
  */
 import { Overload, refuse } from '../errors.js';
 import { waitForLocksAtMost, type Db } from '../db/database.js';
@@ -13,7 +12,7 @@ const HEADER_VALUES = new Map([
   ['false', false],
 ]);
 
-/** An unknown value is refused, because a caller who misspells it would otherwise make a real call. */
+/** Refuses unknown values. Otherwise, a misspelled value would make a real call. */
 export function wantsDryRun(header: string | undefined): boolean {
   if (header === undefined) return false;
   const isWanted = HEADER_VALUES.get(header.trim().toLowerCase());
@@ -25,11 +24,10 @@ export type DryRunEffects = Readonly<Record<string, object[]>>;
 
 export interface RecordedEffects {
   readonly kinds: readonly string[];
-  /** Returns the effects since `beganAt`, each with its row's identifier. */
+  /** Returns the effects since `beganAt`, each with its row's ID. */
   since(this: void, tx: Db, beganAt: number): Promise<Readonly<Record<string, readonly { readonly id: string }[]>>>;
 }
 
-/** Counts the effects, for a header that has no room for the effects themselves. */
 export function countsOf(effects: DryRunEffects) {
   const counts = Object.entries(effects).map(([kind, list]) => [kind, list.length]);
   return { ...Object.fromEntries(counts), complete: false };
@@ -37,11 +35,10 @@ export function countsOf(effects: DryRunEffects) {
 
 export interface DryRun {
   readonly effects: DryRunEffects;
-  /** Undefined before the first writing operation has begun. */
+  /** Undefined until the first write. */
   readonly transaction: Db | undefined;
-  /** Begins the transaction if necessary. A refused operation is rolled back immediately, as in a real call. */
+  /** Begins the transaction if necessary. If the operation is refused, the transaction rolls back immediately. */
   run<T>(work: (tx: Db) => Promise<T>): Promise<T>;
-  /** Rolls back the transaction, if it has begun. */
   end(): Promise<void>;
 }
 
@@ -56,16 +53,13 @@ export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRu
   let rollback: Promise<void> | undefined;
   let finish = () => {};
 
-  /**
-   * Two requests can lock the same rows in opposite orders. With the usual timeout, each would hold a connection for a
-   * long time.
-   */
+  /** Two dry runs can lock the same rows in opposite orders. A short timeout frees their connections quickly. */
   async function withShortLockTimeout(tx: Db): Promise<Db> {
     await waitForLocksAtMost(tx, DRY_RUN_LOCK_WAIT_MS);
     return tx;
   }
 
-  /** Resolves when the transaction has begun. The transaction stays open until `finish` is called. */
+  /** Resolves once the transaction is open. It stays open until `finish` is called. */
   function begin(): Promise<Db> {
     beganAt = Date.now();
     const end = new Promise<void>((resolve) => (finish = resolve));
@@ -78,14 +72,14 @@ export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRu
         throw new RollbackSignal();
       };
       rollback = pool.inTransaction(open).catch((error: unknown) => {
-        // If the connection was lost, the next statement fails with the connection's error.
+        // After a lost connection, the next statement fails with the connection's error.
         state.isOpen = false;
         if (!(error instanceof RollbackSignal)) reject(error);
       });
     });
   }
 
-  /** Adds the effects that the transaction has recorded since the last call. */
+  /** Collects the effects that the transaction has recorded since the last call. */
   async function addEffects(tx: Db): Promise<void> {
     for (const [kind, recorded] of Object.entries(await since(tx, beganAt))) {
       for (const { id, ...effect } of recorded) {
@@ -116,12 +110,12 @@ export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRu
 
 interface State {
   isOpen: boolean;
-  /** The first database failure. Later statements of the transaction fail because of it. */
+  /** The first database failure. It makes the transaction's later statements fail. */
   failure: unknown;
 }
 
 /**
- * GraphQL doesn't await reads under a failed parent. After a rollback, these reads would run on another request's
+ * GraphQL doesn't wait for reads under a failed parent. After a rollback, they would run on another request's
  * connection.
  */
 function whileOpen(tx: Db, state: State): Db {
@@ -136,7 +130,7 @@ function whileOpen(tx: Db, state: State): Db {
   };
 }
 
-/** Turns database errors into refusals here, because the response is built before the transaction ends. */
+/** The response is built before the transaction ends, so this function translates the database errors. */
 async function translateDatabaseErrors<T>(state: State, work: () => Promise<T>): Promise<T> {
   if (!state.isOpen)
     throw refuse('OVERLOADED', { message: 'The dry run has ended. Try again.', details: { retryAfter: 1 } });

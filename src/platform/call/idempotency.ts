@@ -1,6 +1,6 @@
 /**
- * Executes a call with an idempotency key exactly once: its result is committed together with its effect. A retry with
- * the same key and input gets that result, even if the first response was lost or the server crashed.
+ * Runs a call with an idempotency key exactly once, by committing its result together with its effect. A retry with the
+ * same key and input gets the stored result, even after a crash or a lost response.
  */
 import { refuse } from '../errors.js';
 import type { Db } from '../db/database.js';
@@ -14,7 +14,7 @@ export interface IdempotentCall {
   userId: string;
   operation: string;
   key: string;
-  /** HMACs of the input, under the current and the previous secret. */
+  /** The input's HMACs under the current and previous secrets. */
   inputHmacs: readonly string[];
 }
 
@@ -50,9 +50,8 @@ export function once<Output>(
 }
 
 /**
- * `prepare` may fail on a retry, for example because the password has changed since the first call. So this function
- * looks for an earlier result first. It looks once more after a failure, because a concurrent call with the same key
- * may have succeeded.
+ * Looks for an earlier result first, because `prepare` may fail on a retry. For example, the password may have changed
+ * since the first call. Looks again after a failure, because a concurrent call may have succeeded.
  */
 export async function prepareUnlessAnswered<Output, Preparation>(
   answers: StoredAnswers,
@@ -71,7 +70,7 @@ export async function prepareUnlessAnswered<Output, Preparation>(
   }
 }
 
-/** The earlier result for this key. Refuses a key that was used with another input. */
+/** Returns the key's earlier result. Throws if the key was used with another input. */
 async function earlierAnswer<Output>(
   answers: StoredAnswers,
   db: Db,
@@ -92,7 +91,7 @@ export function checkKey(key: string): string {
 
 const MOMENT = '$moment';
 
-/** JSON would turn dates into strings, and the APIs treat dates and strings differently. */
+/** JSON turns dates into strings, which the APIs treat differently from dates. */
 function serialize(answer: unknown): string {
   return JSON.stringify(answer, function (this: Record<string, unknown>, name, value: unknown) {
     const original = this[name];
@@ -107,15 +106,15 @@ function deserialize(answer: string): unknown {
   });
 }
 
-/** The parts of an operation that decide which inputs count as the same. */
+/** The properties of an operation that decide which inputs count as the same. */
 interface OperationShape<I> {
   readonly input: z.ZodType<I>;
   readonly nullClears?: boolean;
 }
 
 /**
- * Returns the same string for inputs that an operation treats as the same, in either API and in any field order. A
- * missing field equals null unless null clears it. The input must have been parsed by the operation's schema.
+ * Returns the same string for inputs that mean the same, in either API and in any field order. A missing field equals
+ * null, unless null clears the field. The operation's schema must have parsed the input.
  */
 export function fingerprintOf<I>(operation: OperationShape<I>, input: I): string {
   return JSON.stringify(canonical(operation.input, input, operation.nullClears === true));
@@ -133,7 +132,7 @@ function canonical(schema: z.core.$ZodType, value: unknown, nullClears: boolean)
   return Object.fromEntries(fields);
 }
 
-/** Null clears a value. For a group of fields and for parameters outside the body, null means absent. */
+/** In field groups and in parameters outside the body, null means absent. */
 function countsFor(name: string, field: z.core.$ZodType, value: unknown, nullClears: boolean): boolean {
   const { parameter, readOnly, implied } = metaOf(field);
   if (implied || (readOnly && isIgnored(name))) return false;

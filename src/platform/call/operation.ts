@@ -1,4 +1,4 @@
-/** Runs the operations of both APIs. `perform` lists the steps of every call in order. */
+/** Runs both APIs' operations. `perform` lists a call's steps in order. */
 import type { z } from 'zod';
 import { Refusal, refuse } from '../errors.js';
 import { addressIdentity } from '../security/address.js';
@@ -8,10 +8,9 @@ import { fingerprintOf, checkKey, once, prepareUnlessAnswered, type IdempotentCa
 import type { FrameServices, FrameViewer } from './services.js';
 import { invalidField, parse } from './validation.js';
 
-/** A market's calls have their own viewers, services, and parts. */
+/** Each market extends this with its own viewers and services. */
 export interface Call {
   readonly viewer: unknown;
-  /** An operation reads and writes only through this connection. */
   readonly db: Db;
   readonly services: object;
   readonly caller: CallerInCall;
@@ -24,63 +23,62 @@ export type CallerInCall<V extends FrameViewer = FrameViewer, S extends FrameSer
   'consume' | 'tryConsume' | 'dryRun' | 'forgetViewerOf' | 'hasApiKey' | 'client' | 'request' | 'viewer'
 >;
 
-/** Who may perform an operation. A list contains role names. */
+/** Who may call an operation. A list contains role names. */
 export type Allowed = 'anyone' | 'signed in' | readonly string[];
 
 export interface Operation<Input, Output, C extends Call = Call, Preparation = unknown> {
-  /** The name in GraphQL, which is also the scope of an idempotency key. */
+  /** The name in GraphQL. It's also the scope of idempotency keys. */
   readonly name: string;
   /** One sentence for the API reference. */
   readonly description: string;
   readonly allows: Allowed;
-  /** The rate limit is consumed before anything is read. With `own`, the operation consumes its rate limit itself. */
+  /** The rate limit to consume before anything is read. With `own`, the operation consumes it itself. */
   readonly budget: string;
-  /** The codes of the operation's own rules. Codes that follow from its input or from the lifecycle aren't listed. */
+  /**
+   * The error codes of the operation's own rules. Codes that follow from its input or from the lifecycle aren't listed.
+   */
   readonly refusals?: readonly string[];
   readonly input: z.ZodType<Input>;
-  /** True for operations that need no session, or that open or end one. */
+  /** True for operations that need no session, and for those that open or end one. */
   readonly ignoresKeyAndDryRun?: boolean;
   /**
-   * True for operations that return a secret. The secret is never stored, so an idempotency key is ignored. A dry run
-   * is refused, because a rolled-back secret is useless.
+   * True for operations that return a secret. Secrets are never stored, so idempotency keys are ignored. Dry runs are
+   * refused, because a rolled-back secret is useless.
    */
   readonly answersSecret?: boolean;
-  /** True for operations that an API key can't call. The database must confirm that the session is still active. */
-  readonly needsSession?: boolean;
-  /** True for operations that need the database to confirm that the API key or the session is still active. */
-  readonly asksDatabase?: boolean;
-  /** True if null clears a field, so null and an omitted field mean different things. */
-  readonly nullClears?: boolean;
   /**
-   * Loads data that the operation needs and that takes long to load the first time. Called before a transaction begins.
+   * True for operations that API keys can't call. Each call checks in the database that the session is still active.
    */
+  readonly needsSession?: boolean;
+  /** True if each call checks in the database that the session or API key is still active. */
+  readonly asksDatabase?: boolean;
+  /** True if null clears a field. Null and an omitted field then differ. */
+  readonly nullClears?: boolean;
+  /** Loads data that is slow to load the first time. Runs before a transaction begins. */
   load?(input: Input): Promise<void>;
   /**
-   * Slow work such as hashing, done before a transaction begins. In a dry run, the operation must be the request's only
-   * mutation, because another mutation's transaction would be open.
+   * Slow work such as hashing, which runs before a transaction begins. In a dry run, the operation must be the only
+   * mutation. Otherwise, an earlier mutation's transaction would be open.
    */
   prepare?(call: C, input: Input): Promise<Preparation>;
-  // `load`, `prepare`, and `run` are declared as methods, so operations with different viewers fit in one list.
+  // Declared as methods, so operations with different viewers fit in one list.
   run(call: C, input: Input, preparation: Preparation): Promise<Output>;
 }
 
 /**
- * True for operations that consume the `write` budget. All other operations only read, or are called without a session
- * and have their own rate limits.
+ * True for operations that consume the `write` rate limit. The others only read, or need no session and have their own
+ * rate limits.
  */
 export function isWrite({ budget }: Pick<Operation<unknown, unknown>, 'budget'>): boolean {
   return budget === 'write';
 }
 
-/** True if the call supports Idempotency-Key. */
+/** True if the operation supports Idempotency-Key. */
 export function isRepeatable(operation: Operation<unknown, unknown>): boolean {
   return isWrite(operation) && !operation.ignoresKeyAndDryRun && !operation.answersSecret;
 }
 
-/**
- * If the source is a function, it's called after authentication and the rate limit, so a malformed input is refused
- * only then.
- */
+/** A function is called only after authentication and the rate limit, so callers see those refusals first. */
 export type InputSource = object | (() => Promise<object>);
 
 const NO_PARTS = {};
@@ -99,7 +97,7 @@ export async function perform<Input, Output>(
     const validInput = await parseInput(operation, input);
     const answer = await run(operation, validInput, { viewer, caller, include });
     recordEnd();
-    // The call has committed its events, which now need positions.
+    // Streams can't deliver the call's events until they have positions.
     if (isWrite(operation) && !caller.dryRun) caller.services.live.wake();
     return answer;
   } catch (error) {
@@ -108,7 +106,7 @@ export async function perform<Input, Output>(
   }
 }
 
-/** A read that is nested in another operation consumes no rate limit. Everything else is as in `perform`. */
+/** Runs a read that is nested in another operation. Unlike `perform`, consumes no rate limit. */
 export async function performWithin<Input, Output>(
   operation: Operation<Input, Output>,
   input: InputSource,
@@ -132,7 +130,7 @@ function recordBegin({ name }: Traits, { request: { record }, services }: Caller
 
 type Traits = Omit<Operation<unknown, unknown>, 'input' | 'load' | 'prepare' | 'run'>;
 
-/** The user who calls the operation. Null if anyone may call it. */
+/** Returns the caller. Null if the operation is open to anyone. */
 async function authenticate(
   { allows, needsSession = false, asksDatabase = needsSession }: Traits,
   caller: Caller,
@@ -156,10 +154,7 @@ function assertSession({ hasApiKey }: Pick<Caller, 'hasApiKey'>): void {
   if (hasApiKey) throw refuse('FORBIDDEN', { message: NOT_BY_KEY });
 }
 
-/**
- * Refuses a caller without an active session. Operations call this if they need a session only for some of their
- * inputs.
- */
+/** Refuses a caller without an active session. For operations that need one only for some inputs. */
 export async function requireSession(caller: Pick<Caller, 'hasApiKey' | 'viewer'>): Promise<void> {
   assertSession(caller);
   await caller.viewer({ byDatabase: true });
@@ -211,7 +206,7 @@ async function runOnce<Input, Output>(
   idempotency: IdempotentCall,
 ): Promise<Output> {
   const { storedAnswers } = caller.services;
-  // The stored result has no included parts, because a retry may select other fields.
+  // Stores the result without included parts, because a retry may select other fields.
   const context = { viewer, caller, include: NO_PARTS };
   const prepare = async (): Promise<unknown> => operation.prepare?.(callOn(caller.db, context), input);
   const { earlier, preparation } = operation.prepare

@@ -1,4 +1,4 @@
-/** Selects a page: by number or cursor in REST, only by cursor in GraphQL. One schema covers both APIs. */
+/** Selects a page: by number or cursor in REST, and by cursor in GraphQL. Both APIs share one schema. */
 import { z } from 'zod';
 import { FIELD_TEXT, PAGE } from '../caller-limits.js';
 import { MONEY_MAX } from '../fields/values.js';
@@ -6,7 +6,7 @@ import type { KeyValue, Position } from '../db/pages/keyset.js';
 import type { Page, PageRequest, SamePageRequest } from '../db/pages/page.js';
 import { invalidField, parse } from './validation.js';
 
-/** The largest integer in GraphQL, in most clients, and in the database's integer columns. */
+/** The largest integer that GraphQL, most clients, and the database's integer columns support. */
 const LARGEST_INTEGER = 2 ** 31 - 1;
 
 const size = z.int().min(1, `must be 1 to ${PAGE.perPageMax}`).max(PAGE.perPageMax, `must be 1 to ${PAGE.perPageMax}`);
@@ -31,7 +31,7 @@ export const pageShape = {
   before: z.string().nullish().describe('Returns the last entries before this cursor.'),
 };
 
-/** The kinds of a cursor's keys. If two orders have the same kinds, each cursor starts with its order's name. */
+/** The types of a cursor's keys. If two sort orders have the same types, their cursors start with the order's name. */
 export type PositionShape = readonly ('time' | 'text' | 'number' | 'money' | 'flag' | OrderName)[];
 
 interface OrderName {
@@ -67,7 +67,6 @@ export function pageRequest(
   return { ...request, offset: ((page ?? 1) - 1) * request.size };
 }
 
-/** The page of a connection: forward with `first` and `after`, backward with `last` and `before`. */
 export function connectionPage(
   { first, after, last, before }: NestedPageInput,
   read: ReadCursor,
@@ -112,7 +111,7 @@ function parseCursor(cursor: string): unknown[] | undefined {
 const LAST_MOMENT = Date.UTC(9999, 0);
 
 function keyValue(value: unknown, kind: PositionShape[number] | undefined): KeyValue | undefined {
-  // Allows only values of the column's type, because the database would reject others with an error.
+  // The database would fail on a value that doesn't fit its column.
   if (kind === 'time') return isWholeBetween(value, 0, LAST_MOMENT) ? new Date(value) : undefined;
   if (kind === 'number') return isWholeBetween(value, -LARGEST_INTEGER, LARGEST_INTEGER) ? value : undefined;
   if (kind === 'money') return typeof value === 'number' && Math.abs(value) <= MONEY_MAX ? value : undefined;
@@ -127,7 +126,7 @@ function isWholeBetween(value: unknown, min: number, max: number): value is numb
 
 const nestedPageInput = z.strictObject({ first: size.nullish(), last: size.nullish() });
 
-/** A nested list's page is the same for every parent. An invalid page is refused like any other input. */
+/** Every parent gets the same page of its nested list. */
 export function nestedPage({ first, last, ...cursors }: NestedPageInput, shape: PositionShape): SamePageRequest {
   return connectionPage(
     { ...parse(nestedPageInput, { first, last }), ...cursors },

@@ -1,4 +1,4 @@
-/** The parts of a market that the platform needs: its services and its kind of viewer. */
+/** The services and the viewer that a market provides to the platform. */
 import type { Logger } from 'pino';
 import type { Db, Database } from '../db/database.js';
 import type { UnauthenticatedReason } from '../errors.js';
@@ -16,41 +16,34 @@ export interface FrameViewer {
   readonly role: string;
 }
 
-/** The part of a viewer that an access token names. */
 type BearerOf<V extends FrameViewer> = Pick<V, 'userId' | 'sessionId' | 'role'>;
 
-/** Why there is no viewer. Has a message of its own if the usual message, which is about a session, doesn't fit. */
+/** Why there is no viewer. The message replaces the usual one, which is about a session. */
 export interface NoViewer {
   readonly reason: UnauthenticatedReason;
   readonly message?: string;
-  /**
-   * This reason appears only in the log. If two instances' clocks differ, an operator must know, but a client doesn't
-   * need to.
-   */
+  /** A reason for the log only. Operators must know if two servers' clocks differ, but clients don't need to. */
   readonly loggedAs?: 'issued_in_future';
 }
 
-/** The contents of the Authorization header. */
 export type Credentials<V extends FrameViewer = FrameViewer> =
   | { readonly kind: 'session'; readonly claims: Claims<BearerOf<V>> }
   | { readonly kind: 'API key'; readonly secretHash: string }
   | ({ readonly kind: 'none' } & NoViewer);
 
-/** The viewer. Includes the API key and its scope if the viewer used one. */
 export interface CallerIdentity<V> {
   readonly viewer: V;
   readonly apiKey?: string;
   readonly onlyReads?: boolean;
 }
 
-/** Credentials that name somebody. */
 export type GivenCredentials<V extends FrameViewer> = Exclude<Credentials<V>, { readonly kind: 'none' }>;
 
 export interface Viewers<V extends FrameViewer> {
-  /** Looks for the viewer only in memory. Returns undefined if the database must be queried. */
+  /** Looks for the viewer only in memory. Undefined if only the database can tell. */
   inMemory(credentials: GivenCredentials<V>): V | undefined;
   find(credentials: GivenCredentials<V>, db: Db): Promise<CallerIdentity<V> | NoViewer>;
-  /** The viewer of a session that was active at its last lookup. */
+  /** The viewer as of the last lookup that found the session active. */
   lastKnown(sessionId: V['sessionId']): V | undefined;
 }
 
@@ -62,12 +55,9 @@ export interface FrameServices<V extends FrameViewer = FrameViewer> {
   readonly accessTokens: Pick<AccessTokens<BearerOf<V>>, 'verify'>;
   readonly viewers: Viewers<V>;
   readonly rateLimits: RateLimits;
-  /** The rate limit with this name. The platform itself consumes `read`, `invalidToken`, and `expiredToken`. */
+  /** The rate limit with this name. The platform itself uses `read`, `invalidToken`, and `expiredToken`. */
   budget(name: string): RateBudget;
-  /**
-   * The text's HMACs. The first one uses the current secret. If JWT_PREVIOUS_SECRET is set, a second one uses that
-   * secret.
-   */
+  /** The text's HMACs: under the current secret, and under JWT_PREVIOUS_SECRET if it's set. */
   hmacs(text: string): readonly string[];
   readonly storedAnswers: StoredAnswers;
   readonly recordedEffects: RecordedEffects;

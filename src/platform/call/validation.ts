@@ -1,4 +1,4 @@
-/** Refuses an invalid input with one error that lists all bad fields, each with a message for people. */
+/** Refuses invalid input with one error that lists every bad field. */
 import { z } from 'zod';
 import { type Refusal, refuse } from '../errors.js';
 import { kindOf, metaOf } from '../fields/shapes.js';
@@ -9,13 +9,13 @@ export function parse<Output>(schema: z.ZodType<Output>, input: unknown): Output
   return parsed.data;
 }
 
-/** Creates a refusal that lists the problems that the API has found and those that the schema finds. */
+/** Combines the API's own findings with the schema's. */
 export function invalidInput(schema: z.ZodType, input: unknown, found: ReadonlyMap<string, string>): Refusal {
   const parsed = schema.safeParse(input, IN_OUR_WORDS);
   return invalid(new Map([...problemsOf(schema, parsed.error?.issues ?? []), ...found]));
 }
 
-/** Creates a refusal about one field, for rules that a schema can't express. */
+/** Refuses one field, for rules that a schema can't express. */
 export function invalidField(field: string, problem: string): Refusal {
   return refuse('VALIDATION_FAILED', { fields: { [field]: problem } });
 }
@@ -24,7 +24,7 @@ function invalid(problems: ReadonlyMap<string, string>): Refusal {
   return refuse('VALIDATION_FAILED', { fields: Object.fromEntries(problems) });
 }
 
-/** The result is a map, because a client may send a field name that every object has, such as `constructor`. */
+/** Returns a map, because a client may send a field called `constructor`, which plain objects already have. */
 function problemsOf(schema: z.ZodType, issues: readonly z.core.$ZodIssue[]): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [field, problem] of issues.flatMap((issue) => problemsIn(schema, issue)))
@@ -48,7 +48,6 @@ function schemaAt(schema: z.core.$ZodType, [step, ...rest]: readonly PropertyKey
   return next ? schemaAt(next, rest) : schema;
 }
 
-/** The messages of problems that GraphQL also finds. */
 export const REQUIRED = 'is required';
 export const NO_FIELD = 'isn’t a field of this operation';
 
@@ -70,12 +69,12 @@ const KIND_WORDS: Record<string, string> = {
 };
 
 /**
- * Zod copies these options and sets `async` in the copy. Without `async` here, each copy would get its own hidden class
- * (see test/bench/README.md), and V8 couldn't optimize Zod's code for it.
+ * Sets `async` because Zod copies these options and adds it. Otherwise, each copy would get its own hidden class (see
+ * test/bench/README.md), and V8 couldn't optimize Zod's code.
  */
 const IN_OUR_WORDS = { error: sentenceFor, async: false };
 
-/** Our message for an issue. If the result is undefined, the schema's own message or Zod's is used. */
+/** Returns our message for an issue. If undefined, the schema's message or Zod's applies. */
 function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -95,7 +94,7 @@ function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** Zod itself first expects a number, and only then checks that the number is an integer. */
+/** Zod first checks for a number, and then for an integer. */
 function isWholeNumber(schema: unknown): boolean {
   return schema instanceof z.ZodNumber && kindOf(schema).is === 'integer';
 }

@@ -1,7 +1,7 @@
-/** Turns database errors into refusals for callers. Postgres's own messages appear only in the log. */
+/** Turns database errors into refusals. Callers never see Postgres's own messages, which go only to the log. */
 import { Overload, Refusal, type OverloadCause, PLATFORM_REFUSALS } from '../errors.js';
 
-/** Codes from the driver and the operating system are longer or contain an underscore. */
+/** Codes from the driver or the operating system are longer or contain an underscore. */
 const SQLSTATE = /^[0-9][0-9A-Z]{4}$/;
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
@@ -33,8 +33,8 @@ const TOO_SLOW = new Set([
 ]);
 
 /**
- * With these errors, the call is valid and may succeed later. The first entry that matches is used. The SQLSTATE
- * classes cover connections (08), operator intervention (57P), resources (53), and the disk (58).
+ * Errors of valid calls that may succeed later. The first matching entry applies. The SQLSTATE classes are connections
+ * (08), operator intervention (57P), resources (53), and the disk (58).
  */
 const OVERLOADS: readonly (readonly [overloadCause: OverloadCause, fits: (code: string) => boolean])[] = [
   ['database_slow', (code) => TOO_SLOW.has(code)],
@@ -56,7 +56,7 @@ export function mayBeRetried(error: unknown): boolean {
   return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
 }
 
-/** Converts a database failure to a refusal, if possible. Any other error is returned unchanged. */
+/** Returns errors that have no refusal unchanged. */
 export function asRefusal(error: unknown): unknown {
   if (error instanceof Refusal) return error;
   const code = codeOf(error);
@@ -74,7 +74,7 @@ export function violatedConstraint(error: unknown): string | undefined {
   return 'constraint_name' in error && typeof error.constraint_name === 'string' ? error.constraint_name : undefined;
 }
 
-/** True if an earlier statement failed. Postgres then rejects all later ones until the transaction ends. */
+/** True if an earlier statement failed. Postgres then rejects the rest of the transaction. */
 export function isBehindFailure(error: unknown): boolean {
   return codeOf(error) === '25P02';
 }

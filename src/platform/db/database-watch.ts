@@ -1,8 +1,8 @@
 /**
- * Watches whether the database is reachable and accepts writes. A separate connection polls it every few seconds. The
- * watch also polls as soon as a statement loses its connection or finds the database read-only, because one lost
- * connection doesn't mean a lost database. If other statements still get responses, only the watch's own connection has
- * failed. Listeners are called once when a problem starts and once when it ends.
+ * Watches whether the database is reachable and writable, over its own connection. It polls every few seconds, and
+ * immediately after a statement loses its connection or finds the database read-only. One lost connection doesn't mean
+ * a lost database, so the watch ignores its own failures while other statements succeed. Listeners hear of each
+ * problem's start and end once.
  */
 import { named, type Database, type DatabaseHooks, type Db } from './database.js';
 import { Overload } from '../errors.js';
@@ -18,22 +18,19 @@ export interface DatabaseProblem {
 export interface DatabaseWatch {
   readonly probe: Database;
   readonly problem: DatabaseProblem | undefined;
-  /** Polls now. Resolves within `answerWithinMs`, no matter what the database does. */
+  /** Polls now. Always resolves within `answerWithinMs`. */
   poll(): Promise<void>;
-  /** Called when a call fails in a way that may point to a problem with the database. Polls immediately. */
+  /** Polls immediately, after a failure that may be the database's. */
   suspect(): void;
-  /** Called when a statement on any other connection gets a response. */
+  /** Called when the database responds on any other connection. */
   noteAnswer(): void;
-  /**
-   * Receives the function that drops a pool's connections. A silent or demoted database doesn't close its connections
-   * itself.
-   */
+  /** Passes the function that drops a pool's connections. A silent or demoted database doesn't close them itself. */
   onOpen(reconnect: Reconnect): void;
-  /** Stops polling. The connection closes once nothing is running on it. */
+  /** Stops polling. The connection closes once it's idle. */
   close(): Promise<void>;
 }
 
-/** Ends the statements that are pending on a silent database. Otherwise, they would wait until the outage ends. */
+/** Ends statements that are waiting for a silent database. Otherwise, they would wait until the outage ends. */
 class NoAnswer extends Error {}
 
 export interface WatchSettings {
@@ -75,13 +72,13 @@ export function watchDatabase(
     failures = 0;
     if (isWritable) return setProblem(undefined, undefined);
     setProblem({ overloadCause: 'database_read_only', since: new Date() }, undefined);
-    // The address may now point to another server, which only new connections reach.
+    // The address may now lead to another server, which only new connections reach.
     reconnect([reconnectProbe]);
   }
 
   function noteMiss(error: unknown): void {
     if (isClosed) return;
-    // The database responded: it refuses new connections but still serves existing ones.
+    // The database is full: it refuses new connections but still serves existing ones.
     if (error instanceof Overload && error.overloadCause === 'database_full') {
       failures = 0;
       return setProblem(undefined, undefined);
@@ -105,7 +102,7 @@ export function watchDatabase(
     if (before?.overloadCause === now?.overloadCause) return;
     problem = now;
     if (before) {
-      // Connections to a demoted server stay open, and connection attempts to a silent one wait a long time.
+      // Connections to a demoted server stay open, and attempts to connect to a silent one hang.
       if (mustReconnect || before.overloadCause === 'database_read_only') reconnect(reconnects);
       mustReconnect = false;
       onBack(before, (Date.now() - before.since.getTime()) / 1000);
@@ -142,7 +139,7 @@ async function takesWrites(probe: Db, answerWithinMs: number): Promise<boolean> 
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const giveUp = () => reject(new NoAnswer('The database did not answer in time.'));
-    // After an event loop stall, timers run before sockets are read, so the response may already have arrived.
+    // After the event loop stalls, timers run before sockets are read. A response may already have arrived.
     timer = setTimeout(() => setImmediate(giveUp), answerWithinMs);
   });
   try {

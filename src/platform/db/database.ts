@@ -1,4 +1,4 @@
-/** A bounded pool of Postgres connections behind a bounded queue. Everything that can wait has a timeout. */
+/** A bounded pool of Postgres connections with a bounded queue. Every wait has a timeout. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres, { type ParameterOrJSON, type Sql } from 'postgres';
 import { drizzle } from 'drizzle-orm/postgres-js';
@@ -17,13 +17,13 @@ export type { Db, NamedStatement, Transaction } from './transaction.js';
 export type Connection = (
   { url: string } | { host: string; port: number; username: string; database: string; password?: string }
 ) & {
-  /** The database's own address, if the main address is a pooler's. */
+  /** The database's own address, if the main address belongs to a pooler. */
   readonly direct?: Connection | undefined;
-  /** False behind a pooler that doesn't support prepared statements. Defaults to true. */
+  /** False for a pooler that doesn't support prepared statements. Defaults to true. */
   readonly preparedStatements?: boolean;
 };
 
-/** The connection to the same database, bypassing the pooler. */
+/** Bypasses the pooler. */
 export function directly(connection: Connection): Connection {
   return connection.direct ?? connection;
 }
@@ -38,7 +38,6 @@ export interface DatabaseTimeouts {
 
 export interface DatabaseSettings extends DatabaseTimeouts {
   poolSize: number;
-  /** The `application_name` of the pool's connections in `pg_stat_activity`. */
   applicationName: string;
 }
 
@@ -46,10 +45,10 @@ export const DATABASE_DEFAULTS: DatabaseSettings = { ...DATABASE, applicationNam
 
 export interface Database extends Db {
   forLong(): Db;
-  /** The same database for one caller. The caller's calls count against their quota in the queue. */
+  /** The same database, with calls that count against this client's quota. */
   of(client: Client): Db;
   readonly queue: Pick<FairQueue, 'active' | 'waiting'>;
-  /** Runs a request that keeps its transaction open across several calls. Only the `watch` hook needs this. */
+  /** Marks a request that keeps its transaction open across several calls. Only the `watch` hook uses this. */
   asOneHolder<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -62,9 +61,8 @@ export interface DatabaseQuotas {
 const DEFAULT_QUOTAS: DatabaseQuotas = { limits: QUOTAS, events: NO_EVENTS };
 
 export interface TransactionWatch {
-  /** Called when a call requests a connection from the pool. If this function throws, the call fails. */
+  /** Called when a call asks the pool for a connection. If this throws, the call fails. */
   asking(): void;
-  /** Runs the work of a transaction. */
   holding<T>(work: () => Promise<T>): Promise<T>;
   /** Runs a request whose transaction stays open while other parts of the request run. */
   asOneHolder<T>(work: () => Promise<T>): Promise<T>;
@@ -72,36 +70,35 @@ export interface TransactionWatch {
 
 export interface DatabaseHooks {
   onStatement?: (text: string, params: readonly unknown[]) => void;
-  /** Observes transactions. The tests use it to find a call that needs two connections at the same time. */
+  /** Tests use this to find calls that need two connections at the same time. */
   watch?: TransactionWatch;
   onAnswer?: (name: string, seconds: number, isFailed: boolean) => void;
   onOverload?: (overload: Overload) => void;
-  /** Called when a transaction is retried, with the SQLSTATE of the failure. */
+  /** Called when a transaction is retried, with the failure's SQLSTATE. */
   onRetry?: (code: string) => void;
   /**
-   * Receives a function that drops all connections and their pending statements. If the database goes silent, those
-   * statements would otherwise wait until the outage ends. The next call opens new connections.
+   * Receives a function that drops all connections. If the database goes silent, pending statements would otherwise
+   * hang until the outage ends. The next call reconnects.
    */
   onOpen?: (reconnect: () => Promise<void>) => void;
-  /** If there is a problem, refusals name it instead of saying that the server is over capacity. */
+  /** The database's current problem. Refusals name it instead of blaming the server's capacity. */
   problem?: () => 'database_away' | 'database_read_only' | undefined;
 }
 
-/** Sets the lock timeout for the rest of the transaction. */
 export async function waitForLocksAtMost(tx: Db, ms: number): Promise<void> {
   await tx.send(named('waitForLocksAtMost', `set local lock_timeout = ${ms}`), []);
 }
 
-/** Calls from one address may use four out of five connections. The rest stay free for other addresses. */
+/** Calls from one address may use four out of five connections. The rest serve other addresses. */
 const placesPerAddress = (poolSize: number) => Math.max(1, Math.floor(poolSize * 0.8));
 
 /**
- * More parallel statements would hardly help a user, because the event loop reads their rows one after another. If
- * megabytes of results arrived in one turn of the loop, every caller would be delayed.
+ * More parallel statements would barely help a user, because the event loop reads their rows one after another.
+ * Megabytes of results at once would delay every caller.
  */
 const placesPerUser = (poolSize: number) => Math.max(2, Math.floor(poolSize / 5));
 
-/** Long statements may use one connection in five. For example, a search for two letters reads much of the market. */
+/** Long statements may use one connection in five. For example, a two-letter search reads much of the market. */
 const placesForLong = (poolSize: number) => Math.max(1, Math.floor(poolSize / 5));
 
 export function connect(
@@ -143,12 +140,12 @@ export function connect(
     }
   }
 
-  /** The time of the last response to a call, or the time when the first of the running calls started. */
+  /** The last time a call got a response. If none has, the time when the first running call started. */
   let answeredAtMs = 0;
 
   /**
-   * Retries a failed transaction, which is safe because the failed one had no effect. A single statement is a
-   * transaction too.
+   * Retries failed transactions, which is safe because a failed one has no effect. A single statement is a transaction
+   * too.
    */
   async function persistently<T>(client: Client, work: () => Promise<T>, kind?: Work): Promise<T> {
     hooks.watch?.asking();
@@ -174,7 +171,7 @@ export function connect(
     return refusal;
   }
 
-  /** If no call gets a response, the queue is full because of the database and not because of too many calls. */
+  /** If no call gets a response, the database caused the full queue, not the number of calls. */
   function whyFull(refusal: Refusal): Refusal {
     const problem = hooks.problem?.();
     if (problem) return overload(problem, refusal);
@@ -218,20 +215,19 @@ async function measure<T>(
 }
 
 /**
- * The delay before the driver reconnects after it has lost a connection. The driver's own delays grow up to 20 seconds
- * with the failures of all connections, and would outlast the outage. An attempt is cheap, and it's only made when a
- * query is waiting.
+ * The delay before a reconnect. The driver's own delay grows up to 20 seconds and would outlast the outage. The driver
+ * only reconnects when a query is waiting, so quick attempts are cheap.
  */
 const reconnectAfterSeconds = () => 0.05 + Math.random() * 0.1;
 
-/** A Postgres client with every timeout set. Migrations use a separate client. */
+/** Sets every timeout. Migrations use a separate client. */
 export function openPool(connection: Connection, settings: DatabaseSettings): Sql {
-  // These settings are strings, because the driver would omit a 0 and the role's own setting would then apply.
+  // Strings, because the driver omits a 0. The role's own setting would then apply.
   const session: Record<string, string> = {
     statement_timeout: `${settings.statementTimeoutMs}`,
     lock_timeout: `${settings.lockTimeoutMs}`,
     idle_in_transaction_session_timeout: `${settings.idleInTransactionTimeoutMs}`,
-    // Just-in-time compilation costs more time than these short queries take.
+    // These queries are too short to benefit from just-in-time compilation.
     jit: 'off',
   };
   const options = {
@@ -239,33 +235,33 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
     connect_timeout: settings.connectTimeoutSeconds,
     idle_timeout: 0,
     backoff: reconnectAfterSeconds,
-    // The driver's query for types would cause an unhandled rejection if the connection were lost while the query ran.
+    // The driver's query for types causes an unhandled rejection if its connection is lost.
     fetch_types: false,
     prepare: connection.preparedStatements ?? true,
     onnotice: () => {},
     connection: {
       application_name: settings.applicationName,
       TimeZone: 'UTC',
-      // A pooler doesn't pass on these settings. Timeouts then come from the role (`pooler.ts`), and
+      // Poolers don't pass on these settings. Timeouts then come from the role (`pooler.ts`), and
       // `deploy/pgbouncer.ini` turns off JIT.
       ...(connection.direct === undefined && session),
     },
   };
   const pool = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });
-  // Drizzle reads times and dates as strings. Wrapping the client once configures that.
+  // Wrapping the client once makes Drizzle read times and dates as strings.
   drizzle({ client: pool });
   return pool;
 }
 
 /**
- * Copies the rows of a result out of the driver's own list. The driver creates functions for each query that reference
- * its list, and V8 moves these functions to old space. Without the copy, every result stays in memory until old space
- * is collected, and a list of jobs needs up to 40% more CPU. test/nightly/timing/answer-rows.test.ts measures this.
+ * Copies rows out of the driver's own list, so that V8 can free them sooner. The driver creates functions that keep
+ * each list in memory until old space is collected. Without the copy, a list of jobs needs up to 40% more CPU
+ * (test/nightly/timing/answer-rows.test.ts).
  */
 export async function rowsOf(query: PromiseLike<unknown[][]>): Promise<unknown[][]> {
   const answer = await query;
   const rows: unknown[][] = [];
-  // Rows are copied one by one, because splice() takes ten times as long on an instance of the driver's list class.
+  // splice() takes ten times as long on the driver's list class.
   for (const row of answer) rows.push(row);
   answer.length = 0;
   return rows;

@@ -1,8 +1,7 @@
 /**
- * Refuses to run on an unpatched Postgres driver. In postgres 3.4.9 as published, the whole process ends when a busy
- * backend dies, and a transaction that lost its connection can write into the next transaction.
- * patches/postgres+3.4.9.patch fixes both, but `npm ci --ignore-scripts` silently skips the patch. The patch marks the
- * module itself, so this check doesn't read any file.
+ * Refuses to start with an unpatched Postgres driver. In postgres 3.4.9, a dying backend can end the whole process.
+ * Also, a transaction that loses its connection can write into the next one. patches/postgres+3.4.9.patch fixes both,
+ * but `npm ci --ignore-scripts` silently skips it. The patch marks the module itself, so this check reads no files.
  */
 import postgres from 'postgres';
 

@@ -1,6 +1,6 @@
 /**
- * Migrates a database to the current schema. If many instances start at the same time, one migrates and the others
- * wait. See src/README.md for how to write a migration.
+ * Migrates a database to the current schema. If many servers start together, one migrates and the others wait.
+ * src/README.md explains how to write a migration.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,24 +13,23 @@ import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../schema/migrations', import.meta.url));
 
-/** The key of the lock. Any number works if every instance uses the same number. */
+/** The lock's key. Any number works, as long as every server uses the same one. */
 const MIGRATION_LOCK = 7_203_118;
 
 export interface MigrationSettings {
-  /** Cancels waiting. A running migration finishes first. */
+  /** Cancels the wait for the lock. A running migration still finishes. */
   readonly signal?: AbortSignal;
-  /** Called while another instance is migrating the database. `client` is its process ID in pg_stat_activity. */
+  /** Called while another server migrates the database. `client` is its process ID in pg_stat_activity. */
   readonly onWait?: (client: number | undefined) => void;
-  /** Called before each migration of a database that already has a schema. */
+  /** Called before each migration, unless the database is new. */
   readonly onRun?: (migration: string) => void;
-  /** Called when a migration couldn't lock a table that others use. The migration is retried. */
+  /** Called before a migration is retried because it couldn't lock a table in use. */
   readonly onRetry?: (migration: string, error: unknown) => void;
-  /** The folder of migrations. Tests use other files and shorter timeouts. */
   readonly folder?: string;
   readonly times?: typeof MIGRATIONS | Readonly<Record<keyof typeof MIGRATIONS, number>>;
 }
 
-/** Returns the names of the migrations that were run. */
+/** Returns the names of the migrations that ran. */
 export async function migrate(connection: Connection, settings: MigrationSettings = {}): Promise<readonly string[]> {
   const { signal, onWait, times = MIGRATIONS } = settings;
   const pool = {
@@ -57,9 +56,9 @@ export async function migrate(connection: Connection, settings: MigrationSetting
 }
 
 /**
- * The transaction holds the lock, because behind a pooler a session lock would outlive this server. A concurrent index
- * build waits for every open snapshot. This statement has no parameters, because a statement sent as a single message
- * leaves no snapshot open. A waiting instance tries again in a new transaction each time.
+ * The lock belongs to a transaction, because a pooler would keep a session's lock after this server is gone. A
+ * concurrent index build waits for every open snapshot. Without parameters, this statement leaves no snapshot open.
+ * Each attempt to get the lock runs in a new transaction.
  */
 async function isLocked(sql: TransactionSql): Promise<boolean> {
   const [lock] = await sql.unsafe<{ isMine: boolean }[]>(
@@ -79,7 +78,7 @@ interface Migration extends MigrationMeta {
   readonly name: string;
 }
 
-/** The caller must hold the lock. Each migration is recorded as drizzle-orm's own `migrate` records it. */
+/** The caller must hold the lock. Migrations are recorded in drizzle-orm's own format. */
 export async function runPending(sql: Sql, settings: MigrationSettings = {}): Promise<readonly string[]> {
   const { folder = MIGRATIONS_FOLDER, signal, onRun } = settings;
   await sql`create schema if not exists drizzle`;
@@ -102,8 +101,8 @@ export async function runPending(sql: Sql, settings: MigrationSettings = {}): Pr
 const NO_LOCK = new Set(['55P03', '40P01']);
 
 /**
- * Every call that needs the table queues behind a waiting migration. Therefore, a migration waits only briefly and is
- * then retried.
+ * While a migration waits for a table, every call that needs the table waits too. So a migration waits only briefly and
+ * then retries.
  */
 async function runPersistently(sql: Sql, migration: Migration, settings: MigrationSettings): Promise<void> {
   const { signal, onRetry, times = MIGRATIONS } = settings;
@@ -126,7 +125,7 @@ async function runInside(sql: Sql, migration: Migration, lockTimeoutMs: number):
     await tx.unsafe(
       `set local lock_timeout = ${lockTimeoutMs}; set local statement_timeout = ${DATABASE.migrationTimeoutMs}`,
     );
-    // This instance may have lost the connection that held its lock, and another one may have run this file.
+    // If this server lost its lock with its connection, another one may have run this file.
     await tx`lock table drizzle.__drizzle_migrations in share row exclusive mode`;
     const ran = await tx`select from drizzle.__drizzle_migrations where created_at = ${migration.folderMillis}`;
     if (ran.length > 0) return;
@@ -135,7 +134,7 @@ async function runInside(sql: Sql, migration: Migration, lockTimeoutMs: number):
   });
 }
 
-/** Each statement must be safe to run again: if one fails, the effects of the earlier ones remain. */
+/** If a statement fails, earlier ones keep their effects. So each statement must be safe to run again. */
 async function runOutside(sql: Sql, migration: Migration): Promise<void> {
   for (const statement of migration.sql) await sql.unsafe(statement);
   await record(sql, migration);
@@ -145,14 +144,14 @@ async function record(sql: Sql | TransactionSql, { hash, folderMillis }: Migrati
   await sql`insert into drizzle.__drizzle_migrations (hash, created_at) values (${hash}, ${folderMillis})`;
 }
 
-/** Keeps the Postgres code, which tells the caller that the database is at fault. */
+/** Keeps Postgres's code, which shows the caller that the database is at fault. */
 function failureOf({ name }: Migration, error: unknown): Error {
   const message = `the migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`;
   const code = codeOf(error);
   return Object.assign(new Error(message, { cause: error }), code !== undefined && { code });
 }
 
-/** The oldest schema that this build supports. Its code uses nothing that later migrations add. */
+/** The oldest schema that this build supports. Its code must not depend on later migrations. */
 const OLDEST_SCHEMA = '0048_deadlines';
 
 export function oldestSchema(): number {
@@ -161,7 +160,7 @@ export function oldestSchema(): number {
   return migration.when;
 }
 
-/** The time of the newest migration that this build knows. */
+/** The time of the newest migration in this build. */
 export function newestMigration(): number {
   return Math.max(...readJournal().map(({ when }) => when));
 }

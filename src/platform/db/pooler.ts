@@ -1,14 +1,14 @@
 /**
- * Detects a pooler in transaction mode, such as PgBouncer, which gives each transaction a different connection. A
- * pooler keeps session locks, doesn't pass on notifications or timeouts, and may not support prepared statements. So
- * only calls go through it, and `DATABASE_DIRECT_URL` serves everything else. A setup that can't work is rejected at
- * startup.
+ * Detects a pooler in transaction mode, such as PgBouncer, which switches connections between transactions. Such a
+ * pooler keeps session locks, drops notifications and timeouts, and may not support prepared statements. So only calls
+ * go through it, and everything else uses `DATABASE_DIRECT_URL`. At startup, the server rejects a configuration that
+ * can't work.
  */
 import type { Row } from 'postgres';
 import { DATABASE_DEFAULTS, directly, openPool, type Connection } from './database.js';
 
 export interface PoolerNotices {
-  /** True or false if the configuration turns prepared statements on or off, and otherwise undefined. */
+  /** Undefined if the configuration doesn't say whether to use prepared statements. */
   readonly preparedStatements: boolean | undefined;
   onUnknownStatements(): void;
 }
@@ -20,7 +20,7 @@ interface Look {
   readonly row: Row;
 }
 
-/** Returns the connection that the server should use. Throws an error that says which setting to change. */
+/** Returns the connection to use. Throws an error that names the setting to change. */
 export async function checkConnection(
   connection: Connection,
   { preparedStatements, onUnknownStatements }: PoolerNotices,
@@ -39,10 +39,7 @@ export async function checkConnection(
   return { ...connection, preparedStatements: preparedStatements ?? (!pooled.isPooled || pooled.rewritesStatements) };
 }
 
-/**
- * With default settings, PgBouncer rejects a connection that sets timeouts, so that error also means that there is a
- * pooler.
- */
+/** By default, PgBouncer rejects connections that set timeouts. That error also reveals a pooler. */
 function isPooled(connection: Connection): Promise<boolean> {
   return lookAt(connection).then(
     (poll) => poll.isPooled,
@@ -68,7 +65,7 @@ function reconnectCommand(connection: Connection): string {
   return `psql ${console} --command=RECONNECT`;
 }
 
-/** The timeouts that a connection must have, by their Postgres names. */
+/** The timeouts that every connection needs, by their Postgres names. */
 const TIMEOUTS = {
   statement_timeout: DATABASE_DEFAULTS.statementTimeoutMs,
   lock_timeout: DATABASE_DEFAULTS.lockTimeoutMs,
@@ -82,7 +79,7 @@ function timeoutsOfRole({ missing, row }: Look): string {
     .join('\n');
 }
 
-/** A pooler invents the process ID that it reports, and renames prepared statements if it supports them. */
+/** A pooler reports an invented process ID, and renames the prepared statements that it supports. */
 async function lookAt(connection: Connection): Promise<Look> {
   const client = openPool({ ...connection, preparedStatements: true }, { ...DATABASE_DEFAULTS, poolSize: 1 });
   try {

@@ -1,4 +1,4 @@
-/** A server is ready if its database responds and has a schema that this build can serve. */
+/** A server is ready if the database responds and its schema fits this build. */
 import { sql } from 'drizzle-orm';
 import { Overload } from '../errors.js';
 import { codeOf } from './database-errors.js';
@@ -19,7 +19,7 @@ const selectOldestBuild = statement(
   (_: Placeholders<object>, fields) => builder.select(fields).from(oldestBuild),
 );
 
-/** A database that is full still serves existing connections, so a server that has connections stays ready. */
+/** A full database still serves existing connections. A server that has some stays ready. */
 export const FULL = 'the database accepts no more connections';
 export const UNREACHABLE = 'the database cannot be reached';
 export const OLDER_SCHEMA = 'the schema is older than this build needs: run npm run migrate';

@@ -1,4 +1,4 @@
-/** Converts a statement's values to rows. Each value's decoder is chosen once per statement instead of once per row. */
+/** Converts a statement's values to rows. Chooses each value's decoder once per statement, not once per row. */
 import { Column, is, sql, SQL, type GetColumnData } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 
@@ -6,10 +6,10 @@ export type Field = PgColumn | SQL | SQL.Aliased;
 
 export type RowShape = Readonly<Record<string, Field>>;
 
-/** The results of a statement, in column order: values and objects of values. */
+/** A statement's columns in order: values and objects of values. */
 export type Fields = Readonly<Record<string, Field | RowShape>>;
 
-/** A named expression whose values are converted. The decoders of `mapWith` are private to Drizzle. */
+/** A named expression with a decoder. Drizzle keeps the decoders of `mapWith` private. */
 export class ConvertedColumn<T> extends SQL.Aliased<T> {
   readonly convert: (value: never) => T;
 
@@ -19,16 +19,16 @@ export class ConvertedColumn<T> extends SQL.Aliased<T> {
   }
 }
 
-/** Parses a time, which both the driver and JSON return as a string. */
+/** The driver and JSON both return times as strings. */
 export const asDate = (text: string): Date => new Date(text);
 
 const MAY_BE_ABSENT = Symbol('from a row that may be absent');
 
 type MayBeAbsent = { readonly [MAY_BE_ABSENT]: true };
 
-/** A part that is null if an outer join finds no match. An object's first column must not be nullable. */
+/** Marks a part that is null if an outer join finds no row. An object's first column must not be nullable. */
 export function mayBeAbsent<Part extends PgColumn | RowShape>(part: Part): Part & MayBeAbsent {
-  // Any column can hold null, so only the type differs.
+  // Any column can hold null, so only the type changes.
   return (is(part, Column) ? part : { ...part, [MAY_BE_ABSENT]: true }) as Part & MayBeAbsent;
 }
 
@@ -53,17 +53,15 @@ interface Cell {
   readonly decode: Decode | undefined;
 }
 
-/** Adjacent cells of a row. They belong to the row itself or to an object in it. */
+/** Adjacent cells that belong to the row or to an object in it. */
 interface Group {
   readonly name: string | undefined;
-  /** The index of the group's first value in the row. */
   readonly first: number;
   readonly cells: Cell[];
   readonly mayBeAbsent: boolean;
 }
 
 export interface RowReader {
-  /** The number of values that a row has. */
   readonly width: number;
   read(values: readonly unknown[]): Record<string, unknown>;
 }
@@ -84,7 +82,6 @@ export function rowReader(fields: Fields, from: ValuesFrom): RowReader {
   };
 }
 
-/** Reads the cells into an object, by default a new one. */
 function cellsReader({ first, cells }: Pick<Group, 'first' | 'cells'>) {
   const shape = shapeOf(cells.map(({ name }) => name));
   return (values: readonly unknown[], into: Record<string, unknown> = { ...shape }): Record<string, unknown> => {
@@ -99,8 +96,8 @@ function cellsReader({ first, cells }: Pick<Group, 'first' | 'cells'>) {
 }
 
 /**
- * An object with these properties, copied for each row. Adding properties one at a time costs ten times as much, and
- * dozens of properties turn the object into a dictionary.
+ * An object to copy for each row. Adding properties one by one costs ten times as much, and V8 turns an object with
+ * dozens into a dictionary.
  */
 function shapeOf(names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, undefined]));
@@ -138,31 +135,26 @@ function cellOf(name: string, field: Field, from: ValuesFrom): Cell {
   return { name, decode: from === 'json' ? ofJson(decode) : decode };
 }
 
-/** A field's decoder. Undefined if the value isn't converted. */
 function decoderOf(field: Field): Decode | undefined {
   if (field instanceof ConvertedColumn) return field.convert as Decode;
   if (!is(field, Column)) return undefined;
-  // The decoder is looked up only once, because each lookup on an aliased column goes through a proxy.
+  // Reads the decoder once, because each access to an aliased column goes through a proxy.
   const { mapFromDriverValue: decode } = field;
   return decode === Column.prototype.mapFromDriverValue ? undefined : (value) => decode.call(field, value);
 }
 
-/** A nested row as an array of its values without names, which is the cheapest form for the database and the reader. */
+/** Selects a nested row as an array of values, which is cheapest for both sides. */
 export function asJson(shape: RowShape): SQL {
   const values = Object.values(shape).map((field) => sql`${is(field, SQL.Aliased) ? field.sql : field}`);
   return sql`json_build_array(${sql.join(values, sql`, `)})`;
 }
 
-/** Reads the array that `asJson` produces. */
 export function jsonReader<Read>(shape: RowShape): (values: readonly unknown[]) => Read {
   const read = cellsReader({ first: 0, cells: cellsOf(shape, 'json') });
   return (values) => read(values) as Read;
 }
 
-/**
- * The decoder for a value in JSON. In JSON, an array is already an array. Every other value has the same form as from
- * the driver.
- */
+/** In JSON, arrays need no decoding. All other values look as they do from the driver. */
 function ofJson(decode: Decode | undefined): Decode | undefined {
   return decode && ((value) => (Array.isArray(value) ? value : decode(value)));
 }

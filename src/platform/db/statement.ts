@@ -1,7 +1,6 @@
 /**
- * Builds a statement with Drizzle once and sends its text many times, because building SQL costs several times as much
- * as sending it. Unlike a statement that Drizzle has prepared on the pool, this statement also runs inside
- * transactions.
+ * Builds a statement with Drizzle once and reuses its text, because building SQL costs several times as much as sending
+ * it. Unlike Drizzle's own prepared statements, this one also runs inside transactions.
  */
 import { Column, is, Param, Placeholder, sql, type DriverValueEncoder, type SQL, type SQLWrapper } from 'drizzle-orm';
 import { PgDialect, type PgColumn, type PgTable } from 'drizzle-orm/pg-core';
@@ -15,23 +14,21 @@ export interface Placeholders<V> {
   <Name extends keyof V & string>(name: Name): Placeholder<Name, V[Name]>;
 }
 
-/** A Drizzle instance without a connection, which only builds statements. */
 export const builder = drizzle.mock({ casing: 'snake_case' });
 const dialect = new PgDialect({ casing: 'snake_case' });
 
-/** The rows of one table that meet a condition, which is what most statements select. */
 export function selectFrom(table: PgTable, fields: Fields, condition: SQL | undefined) {
   return builder.select(fields).from(table).where(condition).$dynamic();
 }
 
 export type FieldsOf<V, F extends Fields> = F | (($: Placeholders<V>) => F);
 
-/** Builds the query whose columns are these fields, with one of Drizzle's builders or as one SQL text. */
+/** Builds a query with these columns, with Drizzle's builders or as SQL text. */
 type Build<V, F> = ($: Placeholders<V>, fields: F) => SQLWrapper;
 
 /**
- * Name a statement after the constant that holds it, so a slow statement leads to its line. Many rows are fetched as
- * one JSON text, because decoding value by value costs the driver three times as much as parsing it.
+ * Name a statement after its constant, so you can find the line of a slow one. Many rows arrive as one JSON text, which
+ * the driver parses three times as fast as separate values.
  */
 export function statement<V extends object, F extends Fields>(
   name: string,
@@ -47,8 +44,8 @@ export function statement<V extends object, F extends Fields>(
 }
 
 /**
- * Returns the rows as one JSON text, together with a number. If `gatherRows` is given, both may select from its rows,
- * which are named `gathered`.
+ * Returns the rows as one JSON text, along with a number. Both may read the rows of `gatherRows` under the name
+ * `gathered`.
  */
 export function countedStatement<V extends object, F extends Fields>(
   name: string,
@@ -64,10 +61,7 @@ export function countedStatement<V extends object, F extends Fields>(
   };
 }
 
-/**
- * The number that a statement returns in addition to its rows, and the subquery that the rows and the number may both
- * read.
- */
+/** The extra number that a statement returns, and the subquery that the number and the rows share. */
 interface Additions<V> {
   readonly count?: ($: Placeholders<V>) => SQL;
   readonly gatherRows?: (($: Placeholders<V>) => SQL) | undefined;
@@ -94,7 +88,7 @@ function prepare<V, F extends Fields>(
     const { width, read } = rowReader(selectedFields, from);
     const rows = build($, selectedFields).getSQL();
     const query = from === 'json' ? asOneText(rows, width, count?.($), gatherRows?.($)) : rows;
-    // Constants such as page sizes are in the SQL. If a parameter might change the plan, Postgres plans every call.
+    // The SQL contains constants such as page sizes. If a parameter can change the plan, Postgres plans every call.
     const { sql: text, params } = dialect.sqlToQuery(query.inlineParams());
     return { statement: named(name, text), params: params.map(parameterOf), read };
   }
@@ -109,7 +103,7 @@ function placeholderOf(name: string): Placeholder {
   return sql.placeholder(name);
 }
 
-/** The rows of a query as one JSON array of arrays, in the query's order. */
+/** Selects a query's rows as one JSON array of arrays, in order. */
 function asOneText(query: SQL, width: number, count?: SQL, gatheredRows?: SQL): SQL {
   const names = sql.raw(Array.from({ length: width }, (_, at) => `c${at}`).join(', '));
   const before = gatheredRows ? sql`with gathered as materialized (${gatheredRows}) ` : sql``;
@@ -133,7 +127,7 @@ function parameterOf(param: unknown): Parameter {
   return { name: placeholder.name, encoder: isPlain ? undefined : encoder };
 }
 
-/** Null isn't encoded. Drizzle would encode it like any other value and turn it into a string for some column types. */
+/** Skips null, which Drizzle would encode as a string for some column types. */
 function fillParameters(
   params: readonly Parameter[],
   values: Readonly<Record<string, unknown>>,
@@ -145,13 +139,13 @@ function fillParameters(
   });
 }
 
-/** The named values as columns to insert or set, each with its column's encoder. */
+/** The named values as columns to insert or set, encoded for their columns. */
 export function columns<V extends object, const K extends keyof V & string>($: Placeholders<V>, names: readonly K[]) {
   const byName: Record<string, unknown> = Object.fromEntries(names.map((name) => [name, $(name)]));
-  // Drizzle accepts a placeholder wherever it accepts SQL, although its type for `set` doesn't say so.
+  // Drizzle accepts placeholders here, although its type for `set` doesn't.
   return byName as { [Name in K]: SQL };
 }
-/** A whole row for `insert into … select`: the named values with their columns' encoders, and null for all others. */
+/** A whole row for `insert into … select`. Columns without a value get null. */
 export function insertedRow(
   shape: Readonly<Record<string, PgColumn>>,
   values: Readonly<Record<string, SQL | Placeholder>>,
@@ -162,10 +156,10 @@ export function insertedRow(
   );
 }
 
-/** The number of statements that are cached by selection. A statement that was dropped is built again. */
+/** The number of cached statements. A dropped statement is simply rebuilt. */
 const VARIANTS_MAX = 500;
 
-/** A cache that creates one value per key and keeps the most recently used ones. */
+/** Creates one value per key, and keeps the most recently used ones. */
 export function cachedByKey<Result extends object>(max = VARIANTS_MAX): (key: string, make: () => Result) => Result {
   const cache = new LRUCache<string, Result>({ max });
   return (key, make) => {
@@ -177,9 +171,7 @@ export function cachedByKey<Result extends object>(max = VARIANTS_MAX): (key: st
   };
 }
 
-/**
- * Passes a list of strings as one parameter, for `= any(…::text[])`. The driver itself can't determine the list's type.
- */
+/** Passes a list as one parameter for `= any(…::text[])`. The driver can't determine the list's type. */
 export function asArray(values: readonly string[]): string {
   return `{${values.map((value) => JSON.stringify(value)).join(',')}}`;
 }

@@ -1,16 +1,17 @@
-/** Runs transactions in two flushes: BEGIN is sent with the first statements, and COMMIT right after the last ones. */
+/**
+ * Runs a transaction in two flushes. BEGIN goes out with the first statements, and COMMIT right after the last ones.
+ */
 import type { ParameterOrJSON } from 'postgres';
 import { isBehindFailure } from './database-errors.js';
 
-/** An SQL text that has its name in a comment. */
 export interface NamedStatement {
   readonly name: string;
   readonly text: string;
 }
 
 /**
- * Writes the name after the first word, where pg_stat_statements, pg_stat_activity, and the log all show it. Postgres
- * 18 strips anything before that word from pg_stat_statements.
+ * Writes the name after the SQL's first word, so pg_stat_statements, pg_stat_activity, and the log show it. Postgres 18
+ * strips comments before that word from pg_stat_statements.
  */
 export function named(name: string, text: string): NamedStatement {
   const [first = ''] = text.trimStart().split(/\s/, 1);
@@ -19,25 +20,25 @@ export function named(name: string, text: string): NamedStatement {
 
 export interface Db {
   send(statement: NamedStatement, params: ParameterOrJSON<never>[]): Promise<unknown[][]>;
-  /** Runs `work` in a transaction. Inside a transaction, runs it in a savepoint. */
+  /** Runs `work` in a transaction, or in a savepoint inside an open transaction. */
   inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** The same database for long statements. Only a few long statements run at the same time. */
+  /** The same database for long statements. Only a few of them run at the same time. */
   forLong?(): Db;
-  /** True for a transaction, in which one failed statement makes the later ones fail too. */
+  /** True for a transaction. After a failed statement, its later statements fail too. */
   readonly isTransaction: boolean;
-  /** Runs `work` after the commit, before the caller continues. Outside a transaction, runs it immediately. */
+  /** Runs `work` after the commit and before the caller continues. Outside a transaction, runs it immediately. */
   afterCommit(work: () => void): void;
 }
 
 export interface Transaction extends Db {
   /**
-   * Awaits the last statements and the COMMIT that is sent after them in the same flush. All statements must have
-   * succeeded: a COMMIT after a failed statement is a ROLLBACK without an error.
+   * Awaits the last statements and the COMMIT that follows them in one flush. All statements must have succeeded,
+   * because Postgres silently turns a COMMIT after a failure into a ROLLBACK.
    */
   commitWith<Parts extends readonly unknown[]>(...parts: { [At in keyof Parts]: Promise<Parts[At]> }): Promise<Parts>;
 }
 
-/** Awaits pipelined statements, which take one round trip. Throws the failure that made the later statements fail. */
+/** Awaits pipelined statements in one round trip. Throws the first failure, which causes the later ones. */
 export async function pipelined<Parts extends readonly unknown[]>(
   ...parts: { [At in keyof Parts]: Promise<Parts[At]> }
 ): Promise<Parts> {
@@ -98,7 +99,7 @@ async function within<T>(
     },
   };
   const answerToBegin = send(begin, []);
-  // If BEGIN fails, every statement after it fails too, and the failures are awaited.
+  // A failed BEGIN also fails every statement after it. Those failures are awaited.
   answerToBegin.catch(() => {});
   try {
     const result = await work(tx);
@@ -106,7 +107,7 @@ async function within<T>(
     if (!isCommitted) await tx.commitWith();
     return result;
   } catch (error) {
-    // If the connection is lost, this rollback fails, but the database has already rolled back.
+    // After a lost connection, this fails, but Postgres has already rolled back.
     if (!isCommitted) await send(rollback, []).catch(() => {});
     afterCommit.length = outer;
     throw error;

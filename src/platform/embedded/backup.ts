@@ -1,6 +1,6 @@
 /**
- * Copies the embedded database to a folder while servers write to it, using Postgres's own low-level base backup. The
- * copy includes the write-ahead log, from which Postgres restores any changes made during the copy.
+ * Copies the embedded database to a folder with Postgres's low-level base backup, while servers write to it. The copy
+ * includes the write-ahead log, so a restore applies the changes made during the copy.
  */
 import {
   createReadStream,
@@ -23,7 +23,7 @@ import { findPrograms } from './programs.js';
 const CLUSTER = 'postgres';
 const LABEL = 'backup_label';
 const SECRET = 'jwt-secret';
-/** Postgres recreates these files at startup. The copy keeps their folders but leaves them empty. */
+/** Postgres recreates these at startup. The copy keeps empty folders. */
 const LEFT_OUT =
   /^postmaster\.|^pg_(wal|replslot|dynshmem|notify|serial|snapshots|stat_tmp|subtrans)\/|pgsql_tmp|pg_internal\.init/;
 
@@ -39,10 +39,10 @@ export async function backUp(
   const cluster = join(dataFolder, CLUSTER);
   await makeFolder(target, `${target}.incomplete-`, async (folder) => {
     const copy = join(folder, CLUSTER);
-    // After this idle time, the driver would otherwise close the connection, and the backup would end.
+    // Otherwise, the driver would close this idle connection, which would end the backup.
     const sql = postgres({ ...connection, max: 1, fetch_types: false, max_lifetime: null });
     try {
-      // Until this connection ends, Postgres keeps its write-ahead log from this point on.
+      // Makes Postgres keep its write-ahead log from here on, until this connection ends.
       await sql`select pg_create_physical_replication_slot('backup_' || pg_backend_pid(), true, true)`;
       const [start] = await sql<{ log: string }[]>`select pg_walfile_name(pg_backup_start('backup', true)) as log`;
       await copyTree(cluster, copy, (path) => !LEFT_OUT.test(path));
@@ -58,7 +58,7 @@ export async function backUp(
   });
 }
 
-/** Postgres completes the copy at its next start in the data folder. */
+/** Postgres completes the copy the next time it starts in this folder. */
 export async function restore(source: string, dataFolder: string): Promise<void> {
   if (!existsSync(join(source, CLUSTER, LABEL))) throw new Error(`There is no backup in ${resolve(source)}.`);
   const cluster = join(dataFolder, CLUSTER);
@@ -79,7 +79,7 @@ export async function restore(source: string, dataFolder: string): Promise<void>
   });
 }
 
-/** Creates a folder under a temporary name. The folder gets its own name once it is complete. */
+/** Fills a folder under a temporary name, and renames it when complete. */
 async function makeFolder(path: string, temporary: string, fill: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(temporary);
   try {
@@ -102,8 +102,8 @@ async function copyTree(from: string, to: string, isCopied: (path: string) => bo
 }
 
 /**
- * Copies the file and flushes the copy to disk. Skips a file that was deleted. A stream ends where a truncated file now
- * ends, but `copyFile` would wait forever for the rest.
+ * Flushes the copy to disk. Skips a deleted file. Uses a stream because `copyFile` would wait forever for the rest of a
+ * truncated file.
  */
 async function copyOne(from: string, to: string): Promise<void> {
   try {

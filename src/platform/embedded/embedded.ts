@@ -1,7 +1,6 @@
 /**
- * Runs a real Postgres as a child of the server, for use without a database server. This Postgres keeps its data in the
- * data folder, listens only on a Unix socket, belongs to one server at a time, and ends when that server ends for any
- * reason.
+ * Runs a real Postgres as the server's child process, for use without a database server. Its data is in the data
+ * folder. It listens only on a Unix socket, belongs to one server at a time, and always ends with that server.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -12,12 +11,12 @@ import { findPrograms, type Programs } from './programs.js';
 
 export interface EmbeddedPostgres {
   readonly connection: { host: string; port: number; username: string; database: string };
-  /** Stops Postgres cleanly. Further calls wait for the first. */
+  /** Stops Postgres cleanly. Repeated calls wait for the first. */
   stop(): Promise<void>;
 }
 
 interface Options extends Partial<Pick<PostgresOptions, 'settings' | 'onMessage'>> {
-  /** Called with a description of each step that may take seconds. */
+  /** Called before each step that may take seconds. */
   readonly onStep?: (step: string) => void;
 }
 
@@ -25,14 +24,14 @@ export async function startEmbeddedPostgres(
   dataFolder: string,
   { settings = [], onMessage = () => {}, onStep = () => {} }: Options = {},
 ): Promise<EmbeddedPostgres> {
-  // If the server runs as root, Postgres writes here as another user. That user may enter the folder but not list it.
+  // If the server runs as root, Postgres runs as another user. That user may enter the folder but not list it.
   mkdirSync(dataFolder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const folder = realpathSync(dataFolder);
   const cluster = join(folder, 'postgres');
   const programs = findPrograms(folder, cluster);
   onStep(existsSync(cluster) ? `Starting the database in ${folder}` : `Creating a database in ${folder}`);
   await initialiseOnce(cluster, join(folder, TEMPORARY), programs);
-  // A socket path must be short. The driver and Postgres would also split it at some characters.
+  // Socket paths must be short. The driver and Postgres would split them at some characters.
   const fits = Buffer.byteLength(folder) <= 65 && !/[,:"'\s]/.test(folder);
   const host = mkdtempSync(join(fits ? folder : tmpdir(), TEMPORARY));
   const removeSocket = () => rm(host, { recursive: true, force: true });
@@ -48,19 +47,19 @@ export async function startEmbeddedPostgres(
   }
 }
 
-/** The connection to the database of a server that is already running on this folder. Commands use it. */
+/** Lets a command connect to a running server's database. */
 export function findRunningPostgres(dataFolder: string): EmbeddedPostgres['connection'] | undefined {
   if (!existsSync(dataFolder)) return undefined;
   const postmaster = runningPostmaster(join(realpathSync(dataFolder), 'postgres'));
   return postmaster?.server && postmaster.isReady ? { host: postmaster.socketFolder, ...DETAILS } : undefined;
 }
 
-/** Folders left by a killed server or restore are deleted at the next start. */
+/** The next start deletes folders left by a killed server or restore. */
 export const TEMPORARY = 'marketplace-';
 export const SUPERUSER = 'marketplace';
 export const DATABASE = 'marketplace';
 
-/** The port only becomes part of the socket's file name. Postgres doesn't listen on TCP. */
+/** The port only appears in the socket's file name. Postgres doesn't listen on TCP. */
 const DETAILS = { port: 5432, username: SUPERUSER, database: DATABASE };
 
 const SETTINGS = [
@@ -68,7 +67,7 @@ const SETTINGS = [
   `port=${DETAILS.port}`,
   'listen_addresses=',
   'shared_buffers=128MB',
-  // Statements and their errors contain users' data, so they aren't logged. The client gets the errors anyway.
+  // Doesn't log statements and their errors, which contain users' data. The client still gets the errors.
   'log_min_messages=log',
   'log_min_error_statement=panic',
   'log_error_verbosity=terse',
@@ -76,8 +75,8 @@ const SETTINGS = [
 ];
 
 /**
- * Removes the folders that killed servers left behind. A server that starts at the same time is rejected anyway,
- * because Postgres is already running.
+ * Removes the folders that killed servers left behind. A server that starts meanwhile fails anyway, because Postgres is
+ * already running.
  */
 async function removeTemporary(folder: string, socket: string): Promise<void> {
   const paths = readdirSync(folder).map((name) => join(folder, name));
@@ -86,8 +85,8 @@ async function removeTemporary(folder: string, socket: string): Promise<void> {
 }
 
 /**
- * Creates a new cluster under another name and renames it once complete, so a start that is killed halfway leaves only
- * an incomplete folder. Text is UTF-8 and sorts by code point, which is the same on every machine.
+ * Creates a cluster under a temporary name and renames it when complete. A start that is killed halfway leaves no
+ * broken cluster. Text is UTF-8 and sorts by code point on every machine.
  */
 
 export async function initialiseOnce(cluster: string, temporary: string, programs: Programs): Promise<void> {
@@ -100,7 +99,7 @@ export async function initialiseOnce(cluster: string, temporary: string, program
     renameSync(temporaryCluster, cluster);
   } catch (error) {
     rmSync(temporaryCluster, { recursive: true, force: true, maxRetries: 5 });
-    // Another server may have created the cluster first. Postgres's lock decides which of the two servers continues.
+    // Another server may have created the cluster first. Postgres's lock decides which one continues.
     if (!isInitialised()) throw error;
   }
 }
@@ -109,7 +108,7 @@ async function initialise(folder: string, { run }: Programs): Promise<void> {
   const options = [
     `--pgdata=${folder}`,
     `--username=${SUPERUSER}`,
-    // Trusts every local client, because only the socket's owner and root can open the socket.
+    // Trusts local clients, because only the owner and root can open the socket.
     '--auth-local=trust',
     '--auth-host=reject',
     '--encoding=UTF8',
@@ -117,7 +116,7 @@ async function initialise(folder: string, { run }: Programs): Promise<void> {
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
   ];
-  // pg_trgm uses the system's locale to recognize letters. Machines without this locale index only ASCII.
+  // pg_trgm needs this locale to recognize letters. Without it, only ASCII is indexed.
   await run('initdb', [...options, '--lc-ctype=C.UTF-8']).catch((error: Error) => {
     if (!error.message.includes('invalid locale name')) throw error;
     return run('initdb', options);

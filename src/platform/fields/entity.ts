@@ -1,29 +1,29 @@
 /**
- * Describes an entity's fields in one place for both APIs, their documentation, redaction, and inputs. The compiler
- * compares the fields' types with the table's.
+ * Describes an entity's fields once for both APIs, their documentation, redaction, and inputs. The compiler checks the
+ * field types against the table.
  */
 import { z } from 'zod';
 
-/** Who can read a field that isn't visible to everyone who sees the row. */
+/** Who may read a field that isn't visible to everyone who sees the row. */
 export interface Readers {
-  /** A viewer with one of these relations to the row reads the field's value. All others read null. */
+  /** Viewers with one of these relations to the row read the value. Everyone else reads null. */
   readonly relations: readonly string[];
-  /** The same relations in words, which complete the sentence “Null for everyone except …” */
+  /** The relations in words, to complete “Null for everyone except …”. */
   readonly words: string;
 }
 
 export interface Field {
-  /** The stored value. An input also checks the value with this type if people write the field. */
+  /** The type of the stored value, and of the input if people write the field. */
   readonly type: z.ZodType;
-  /** The description of the field. A sentence about the field's readers is added to it. */
+  /** A sentence about the readers is appended. */
   readonly description: string;
-  /** The example value in REST's documentation. Identifiers, timestamps, and parts have their own examples. */
+  /** The example in REST's documentation. IDs, timestamps, and parts have default examples. */
   readonly example?: unknown;
-  /** The field's readers. If this is omitted, everyone who sees the row reads it. */
+  /** By default, everyone who sees the row reads the field. */
   readonly readBy?: Readers;
   /**
-   * True if people write and edit the field. 'at sign-up' if people write the field at signup but can't edit it later.
-   * The service sets all other fields.
+   * True if people write and edit the field. 'at sign-up' if they write it only at signup. The service sets all other
+   * fields.
    */
   readonly written?: true | 'at sign-up';
   /** The description in inputs, if it differs. */
@@ -32,17 +32,17 @@ export interface Field {
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** A row as a reader sees it. Fields that the reader can't see are null. */
+/** A row as its reader sees it. Hidden fields are null. */
 type ReadShape<F extends Fields> = {
   -readonly [K in keyof F]: F[K] extends { readonly readBy: Readers } ? z.ZodNullable<F[K]['type']> : F[K]['type'];
 };
 
 export interface Entity<F extends Fields = Fields> {
-  /** The type name in GraphQL, and the schema name in OpenAPI. */
+  /** The type's name in GraphQL and OpenAPI. */
   readonly name: string;
   readonly description: string;
   readonly fields: F;
-  /** The object that a reader gets. If this schema is a field's type, the entity becomes a part of another entity. */
+  /** The response object. As a field's type, it makes this entity part of another. */
   readonly schema: z.ZodObject<ReadShape<F>, z.core.$strict>;
 }
 
@@ -70,7 +70,7 @@ export type ShownRow<E extends Entity> = {
     z.output<E['fields'][K]['type']> | (E['fields'][K] extends { readonly readBy: Readers } ? null : never);
 };
 
-/** The type of a table row. The code doesn't compile if a column is missing or if its type isn't the entity's. */
+/** A table row's type. Fails to compile if a column is missing or its type differs from the entity's. */
 export type RowOf<E extends Entity, Row extends StoredRow<E>> =
   StoredRow<E> extends Pick<Row, keyof StoredRow<E> & keyof Row> ? Row : never;
 
@@ -98,7 +98,6 @@ export function requiredFields<E extends Entity>(entity: E): readonly RequiredFi
   return writtenFields(entity).filter(isRequired);
 }
 
-/** The fields that an edit can't change. */
 export function settledFields<E extends Entity>({
   fields,
 }: E): readonly Exclude<keyof E['fields'] & string, WrittenField<E>>[] {
@@ -108,13 +107,12 @@ export function settledFields<E extends Entity>({
   >[];
 }
 
-/** Says what the field means and which readers get null instead of its value. */
+/** Describes the field, and who reads null instead of its value. */
 export function descriptionOf({ description, readBy }: Field): string {
   const isNull = description.includes(' Null ') ? 'Also null' : 'Null';
   return readBy ? `${description} ${isNull} for everyone except ${readBy.words}.` : description;
 }
 
-/** The field's description for people who write it. */
 export function inputDescriptionOf({ description, inputDescription, readBy }: Field): string {
   return inputDescription ?? (readBy ? `${description} Private.` : description);
 }
@@ -123,7 +121,6 @@ type UnredactedFields<F extends Fields> = {
   readonly [K in keyof F]: Omit<F[K], 'readBy'> & Pick<F[K], 'type' | 'description'>;
 };
 
-/** The same entity with all fields visible to everybody. */
 export function unredactedEntity<F extends Fields>({
   name,
   description,
@@ -139,7 +136,7 @@ export type WrittenInputs<E extends Entity> = {
   -readonly [K in WrittenField<E>]: z.ZodOptional<E['fields'][K]['type']>;
 };
 
-/** All written fields with their descriptions. None of the fields is required. */
+/** All written fields with their descriptions, each optional. */
 export function writtenInputs<E extends Entity>(
   entity: E,
   describe: (name: WrittenField<E>, description: string) => string = (_, description) => description,
@@ -152,7 +149,7 @@ export function writtenInputs<E extends Entity>(
   return Object.fromEntries(inputs) as WrittenInputs<E>;
 }
 
-/** An input that writes an entity. A refusal names any fields that only the service can set. */
+/** An input for writing an entity. Refusals list the fields that only the service can set. */
 export function entityInput<Shape extends z.ZodRawShape>({ fields }: Entity, shape: Shape) {
   const setByService = Object.keys(fields).filter((name) => !fields[name]?.written);
   return z.strictObject(shape).meta({ setByService });

@@ -1,14 +1,14 @@
-/** Lets a client send a whole resource back. Read-only fields must be unchanged, unless they change on their own. */
+/** Lets clients send a whole resource back. Read-only fields must match, except those that change on their own. */
 import { z } from 'zod';
 
 const CHANGES_BY_ITSELF = new Set(['updatedAt', 'version', 'warnings', 'isOutdated']);
 
-/** True if the field may be sent with any value because it is ignored. */
+/** True for fields that clients may send with any value. */
 export function isIgnored(name: string): boolean {
   return CHANGES_BY_ITSELF.has(name);
 }
 
-/** The read-only fields that were sent with a value other than the stored one. */
+/** The read-only fields whose submitted values differ from the stored ones. */
 export function changedReadOnly(names: readonly string[], input: object, row: object): string[] {
   const newValues = new Map<string, unknown>(Object.entries(input));
   const storedValues = new Map<string, unknown>(Object.entries(row));
@@ -16,10 +16,7 @@ export function changedReadOnly(names: readonly string[], input: object, row: ob
   return names.filter((name) => isSent(name) && !isSame(newValues.get(name), storedValues.get(name)));
 }
 
-/**
- * Clients can write the same point in time in several ways. Everything else is compared as JSON, with fields in any
- * order.
- */
+/** Clients can write one point in time in several ways. Everything else is compared as JSON, in any field order. */
 function isSame(newValue: unknown, storedValue: unknown): boolean {
   if (!(storedValue instanceof Date)) return inJson(newValue) === inJson(storedValue);
   return (
@@ -29,7 +26,7 @@ function isSame(newValue: unknown, storedValue: unknown): boolean {
 
 function inJson(value: unknown): string {
   return JSON.stringify(value ?? null, (_name, part: unknown) => {
-    // A number that is too large for JSON.parse would otherwise be written as null.
+    // JSON would turn a number that is too large into null.
     if (typeof part === 'number' && !Number.isFinite(part)) return { tooLarge: true };
     return isObject(part) ? inOrder(part) : part;
   });
@@ -43,7 +40,6 @@ function inOrder(value: object): object {
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Adds the named fields to a schema, marked as read-only for the contracts. */
 export function readOnly<const K extends string>(names: readonly K[]) {
   const field = z.unknown().optional().meta({ readOnly: true });
   return Object.fromEntries(names.map((name) => [name, field])) as Record<K, typeof field>;

@@ -1,9 +1,9 @@
-/** The building blocks of inputs that aren't entity fields, and the basic kind of any schema. */
+/** Building blocks of inputs that aren't entity fields, and helpers for any schema. */
 import { z } from 'zod';
 import { FIELD_TEXT } from '../caller-limits.js';
 import { nullableText } from './values.js';
 
-/** Text that may be omitted or cleared. Blank text counts as cleared. */
+/** Text that may be omitted or cleared. Blank text clears it. */
 export function optionalText(max: number) {
   return nullableText(max).optional();
 }
@@ -24,14 +24,13 @@ export const timestampInBody = z.iso
   .meta({ moment: true });
 
 /**
- * The rule is checked even if other fields are invalid, so one refusal lists every problem. A field of the wrong type
- * is undefined for the rule.
+ * Checks the rule even if other fields are invalid, so one refusal lists every problem. Fields with the wrong type are
+ * undefined in the rule.
  */
 export function withRule<
   Shape extends z.ZodRawShape,
   Config extends z.core.$ZodObjectConfig,
   const Name extends keyof Shape & string,
-  // Each field was parsed by its own schema.
   ValidFields extends { [N in Name]?: z.output<Shape[N]> },
 >(
   schema: z.ZodObject<Shape, Config>,
@@ -90,7 +89,7 @@ export function isRequired(schema: z.core.$ZodType): boolean {
   return !z.safeParse(schema, undefined).success;
 }
 
-/** Descriptions and metadata from any of the schemas that wrap a value. */
+/** Combines the metadata of all schemas that wrap a value. */
 export function metaOf(schema: z.core.$ZodType): z.GlobalMeta {
   const own = z.globalRegistry.get(schema) ?? {};
   const next = unwrap(schema);

@@ -1,4 +1,4 @@
-/** Passes GraphQL requests over HTTP to Apollo Server and sends its responses. This file contains no market rules. */
+/** Passes GraphQL requests over HTTP to Apollo Server, and sends its responses. */
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import type { GraphQLFormattedError } from 'graphql';
 import { z } from 'zod';
@@ -28,7 +28,6 @@ import { openServerSentEvents, type ServerSentEventsOptions } from './streams/se
 import { createSubscriptions } from './streams/subscriptions.js';
 import { openWebSockets, type WebSockets } from './streams/web-sockets.js';
 
-/** The parts of the market that the GraphQL API uses. */
 export interface Graph extends Measured {
   readonly operations: Operations;
   readonly loadersFor: LoadersFor;
@@ -36,11 +35,11 @@ export interface Graph extends Measured {
 
 export interface GraphqlSettings {
   introspection: boolean;
-  /** True if errors about a misspelled name suggest existing names. */
+  /** True if errors suggest existing names for misspelled ones. */
   suggestions: boolean;
-  /** The file with the list of documents that can run. Undefined if all documents can run. */
+  /** The file that lists the allowed documents. Undefined if every document may run. */
   persistedDocumentsFile: string | undefined;
-  /** Redis also keeps the documents that clients register. Without Redis, these documents are only in memory. */
+  /** Redis stores the documents that clients register. Without it, they're only in memory. */
   redisUrl: string | undefined;
   sendPage(this: void, exchange: Exchange): void;
 }
@@ -49,12 +48,11 @@ export interface GraphqlApi {
   handle(exchange: Exchange, caller: Caller): Promise<void>;
   handleStream(exchange: Exchange, caller: Caller): Promise<void>;
   readonly webSockets: Pick<WebSockets, 'open'>;
-  /** Ends every stream, so its client reconnects to another server. */
+  /** Ends every stream. Clients then reconnect to another server. */
   endStreams(): void;
   stop(): Promise<void>;
 }
 
-/** The server's settings that streams use. */
 export type StreamSettings = Pick<ServerSentEventsOptions, 'timeouts' | 'unread'>;
 
 export async function openGraphqlApi(
@@ -76,7 +74,7 @@ export async function openGraphqlApi(
   const knownDocuments = createKnownDocuments({ run, hooks, format });
   const plugin = asPlugin(hooks, knownDocuments.keep, limits);
   const server = new ApolloServer<Context>({
-    // If Apollo got `schema` instead of a gateway, graphql-js would execute everything.
+    // With `schema` instead of a gateway, Apollo would execute everything with graphql-js.
     gateway: asApolloGateway(schema, run),
     ...limits.options,
     introspection: settings.introspection,
@@ -157,7 +155,7 @@ export async function openGraphqlApi(
   ): Promise<HttpAnswer> {
     const directAnswer = mayAnswerDirectly ? await knownDocuments.answer(request, mediaType, context) : undefined;
     if (directAnswer) return directAnswer;
-    await waitForSlot(services.quotas.heavyReads, exchange.client); // Apollo then parses and checks the document.
+    await waitForSlot(services.quotas.heavyReads, exchange.client); // Apollo parses and validates the document.
     const {
       status = 200,
       headers,
@@ -211,7 +209,7 @@ const operationForm = z.object({
   extensions: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** Reads the operation from a request's body. For requests that skip this function, Apollo makes the same checks. */
+/** Reads the operation from a body. Apollo makes the same checks for requests that skip this function. */
 function operationIn(body: unknown) {
   const { data, error } = operationForm.safeParse(body);
   if (error)
@@ -227,7 +225,6 @@ function operationIn(body: unknown) {
   };
 }
 
-/** Reads a request from a GET's query string. */
 function bodyInAddress(search: string): unknown {
   const { variables, extensions, ...rest } = Object.fromEntries(new URLSearchParams(search));
   return {
@@ -240,7 +237,7 @@ function bodyInAddress(search: string): unknown {
 async function readGraphql(exchange: Exchange): Promise<unknown> {
   const body = await exchange.body(BODY_BYTES_MAX);
   await exchange.turnToParse(body);
-  // Apollo handles a request without a body, because its error best says what is missing: a preflight or a query.
+  // Apollo's own error best explains an empty body: a preflight or a missing query.
   if (body.length === 0) return undefined;
   const json = parseJson(body, exchange.header('content-type'));
   if (Array.isArray(json))
@@ -250,7 +247,7 @@ async function readGraphql(exchange: Exchange): Promise<unknown> {
   return json;
 }
 
-/** Apollo's plugins can't add the ID, because Apollo rejects some requests before it calls any of them. */
+/** A plugin couldn't add the ID, because Apollo rejects some requests before it calls plugins. */
 function withRequestId(body: string, { requestId, record }: Exchange): string {
   const { errors, ...answer }: { errors?: { extensions?: object }[] } = JSON.parse(body);
   record.addErrors(errors ?? []);
@@ -274,8 +271,8 @@ function wantsPage(exchange: Exchange): boolean {
 }
 
 /**
- * Apollo rejects a GET that a browser would send for any page without a preflight. This API uses no cookies, and urql
- * sends hashes in a GET like that. Therefore, a GET that names its document by hash is allowed.
+ * Apollo rejects a GET that any web page could send without a preflight. urql sends such GETs, with hashes. They're
+ * safe, because this API uses no cookies, so a GET that names its document by hash is allowed.
  */
 function headersOf(exchange: Exchange, mediaType: string, isNamed: boolean): HeaderMap {
   const headers = new HeaderMap();

@@ -6,13 +6,13 @@ import { setRefusalHeaders } from '../http/answer-headers.js';
 import type { Refusal } from '../errors.js';
 import { extensionsOf } from './errors.js';
 
-/** The media types. If the client accepts both equally, the first one is used. */
+/** If the client accepts both equally, the first one wins. */
 const FORMS = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
 
-/** Most requests send one of very few Accept headers, and parsing one costs as much as parsing the input of a list. */
+/** Most requests send one of few Accept headers. Parsing one costs as much as parsing a list's input. */
 const formsByHeader = new LRUCache<string, { readonly form: string | undefined }>({ max: 100 });
 
-/** The response's media type. Undefined for a client that accepts neither of the two. */
+/** Undefined if the client accepts neither media type. */
 export function acceptedType(accept = '*/*'): string | undefined {
   const entry = formsByHeader.get(accept);
   if (entry) return entry.form;
@@ -21,15 +21,12 @@ export function acceptedType(accept = '*/*'): string | undefined {
   return form;
 }
 
-/**
- * Sends a refusal that occurred before GraphQL ran. The response has GraphQL's format and the refusal's own HTTP
- * status.
- */
+/** Sends a refusal from before GraphQL ran, in GraphQL's format and with the refusal's HTTP status. */
 export function sendRefusal(exchange: Exchange, refusal: Refusal, status: number = refusal.status): void {
   exchange.record.addRefusal(refusal);
   setRefusalHeaders(exchange, refusal);
   const extensions = { ...extensionsOf(refusal), requestId: exchange.requestId };
-  // Apollo Client reads the errors in a response like this only if the response has the media type that it requested.
+  // Apollo Client reads the errors only if the response has the media type that it requested.
   const contentType = acceptedType(exchange.header('accept')) ?? JSON_TYPE;
   exchange.send(status, contentType, `${JSON.stringify({ errors: [{ message: refusal.message, extensions }] })}\n`);
 }

@@ -1,6 +1,6 @@
 /**
- * Formats refusals and failures for `errors[]`. An unexpected error gets only a generic message. Its details are
- * logged.
+ * Formats refusals and failures for `errors[]`. For an unexpected error, callers get only a generic message, and the
+ * log gets the details.
  */
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
@@ -54,10 +54,7 @@ function reasonIn(error: unknown): string | undefined {
   return error instanceof GraphQLError ? error.originalError?.message : undefined;
 }
 
-/**
- * Returns the code for errors to which Apollo gives a status but no code: a mutation sent by GET, and a GET with
- * another Content-Type.
- */
+/** The code for errors to which Apollo gives only a status: a mutation by GET, and a GET with another Content-Type. */
 function codeOfStatus(error: unknown): PlatformCode | undefined {
   const http: unknown = error instanceof GraphQLError ? error.extensions.http : undefined;
   const status = typeof http === 'object' && http !== null && 'status' in http ? http.status : undefined;
@@ -67,8 +64,8 @@ function codeOfStatus(error: unknown): PlatformCode | undefined {
 }
 
 /**
- * True for an error about the value of an argument or a variable. This includes literal arguments, which graphql-js
- * coerces only during execution.
+ * True for errors about the value of an argument or variable. graphql-js checks literal arguments only during
+ * execution.
  */
 function isAboutValues(error: GraphQLError): boolean {
   return /^(Argument |Variable |Too many errors processing variables)/.test(error.message);
@@ -80,8 +77,8 @@ interface Result {
 }
 
 /**
- * Returns the seconds until a retry if all root fields were refused with OVERLOADED, and otherwise undefined. Such a
- * response has no data and gets a 503 instead of a 200, so proxies and dashboards count it as an error.
+ * Returns the seconds until a retry if every root field failed with OVERLOADED. Such a response gets a 503 instead of a
+ * 200, so proxies and dashboards count it as an error.
  */
 export function retryAfterIfOverloaded({ data, errors = [] }: Result): number | undefined {
   const overloadErrors = errors.filter(({ extensions }) => extensions?.code === 'OVERLOADED');
@@ -97,9 +94,8 @@ export function retryAfterIfOverloaded({ data, errors = [] }: Result): number | 
 }
 
 /**
- * Removes the values that GraphQL quotes in its own errors. Otherwise, if a login lacked a field, the response would
- * contain the password, and many clients log responses. `reason` says why a variable's value was rejected. GraphQL
- * appends it to the value.
+ * Removes the values that GraphQL quotes in its errors. If a login lacked a field, the error would contain the
+ * password, and many clients log errors. `reason` is the text that GraphQL appends to a variable's value.
  */
 export function withoutValues(message: string, reason = ''): string {
   if (message.startsWith('Maximum call stack')) return 'The query is nested too deeply.';
@@ -116,7 +112,7 @@ export function withoutValues(message: string, reason = ''): string {
 const SEND_A_POST =
   'Send a POST with Content-Type: application/json and a body such as {"query": "{ catalog { categories } }"}.';
 
-/** The error about one part of a variable's value. */
+/** Names the part of the variable that has the problem. */
 export function aboutVariable(name: string, path: readonly (string | number)[], reason: string): string {
   const steps = path.map((step) =>
     typeof step === 'number' ? `[${step}]` : `.${cut(step, ERRORS.nameCharactersMax)}`,
@@ -131,7 +127,7 @@ function refusedVariable(name: string, place: string, reason: string): string {
 
 const PLACE_CHARACTERS_MAX = 300;
 
-/** Longer messages are cut anyway, and searching all of a caller's text for values would take seconds. */
+/** Longer messages are cut anyway. Searching a caller's whole text for values would take seconds. */
 const SEARCHED_CHARACTERS_MAX = 2 * ERRORS.textCharactersMax;
 
 const QUOTES: readonly RegExp[] = [

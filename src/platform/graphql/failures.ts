@@ -1,7 +1,6 @@
 /**
- * Limits the errors in a response to 50, and counts the others in `extensions.errorsLeftOut`. Locating an error is
- * slow, because GraphQL counts the lines for each of the error's selections. Therefore, further errors aren't even
- * created.
+ * Limits a response to 50 errors, and counts the rest in `extensions.errorsLeftOut`. Errors above the limit aren't even
+ * created. Locating an error is slow, because GraphQL counts lines for each of its selections.
  */
 import {
   GraphQLError,
@@ -16,10 +15,10 @@ import { ERRORS } from '../caller-limits.js';
 
 const { perAnswerMax, locationsMax } = ERRORS;
 
-/** Replaces every error beyond a response's limit. This error has a path, so graphql-js doesn't locate it again. */
+/** Replaces each error above the limit. It has a path, so graphql-js doesn't locate it again. */
 export const ERROR_BEYOND_LIMIT = new GraphQLError('There are more errors than a response can contain.', { path: [] });
 
-/** The formatted form of that error, which is counted but not sent. */
+/** This error's formatted form, which is counted but never sent. */
 export const FORMATTED_ERROR_BEYOND_LIMIT: GraphQLFormattedError = Object.freeze({
   message: ERROR_BEYOND_LIMIT.message,
 });
@@ -49,9 +48,9 @@ interface WithFailures {
 type Resolve<Context> = GraphQLFieldResolver<unknown, Context, Record<string, unknown>>;
 
 /**
- * Locates resolvers' failures. graphql-js would locate every failure of a request, no matter how many there are, but it
- * skips failures that already have a path. A synchronous failure becomes a rejected promise. If a list entry throws,
- * graphql-js drops the promises of the entries before it, and the rejection of a dropped promise ends the process.
+ * Locates resolvers' failures. graphql-js would locate every one of them, but skips failures that have a path. Turns a
+ * synchronous failure into a rejected promise. Otherwise, graphql-js would drop the promises of earlier list entries,
+ * and one unhandled rejection ends the process.
  */
 export function locateFailures<Context extends WithFailures>(resolve: Resolve<Context>): Resolve<Context> {
   return (source, args, context, info) => {

@@ -1,6 +1,6 @@
 /**
- * The steps that the API adds around every operation. Apollo calls them as a plugin, and `known-documents.ts` calls
- * them directly.
+ * The API's own steps around every operation. Apollo calls them as a plugin, and `known-documents.ts` calls them
+ * directly.
  */
 import type { ApolloServerPlugin } from '@apollo/server';
 import { GraphQLError, type DocumentNode, type GraphQLFormattedError, type OperationDefinitionNode } from 'graphql';
@@ -28,7 +28,7 @@ export interface ValidOperation {
   readonly context: Context;
 }
 
-/** The part of a response that Apollo's plugins can change. */
+/** The parts of a response that Apollo's plugins can change. */
 export interface Result {
   data?: Record<string, unknown> | null | undefined;
   errors?: readonly GraphQLFormattedError[] | undefined;
@@ -40,7 +40,7 @@ export type FormatError = (formattedError: GraphQLFormattedError, error: unknown
 export interface OperationHooks {
   /** Throws a refusal if the headers don't allow the operation. */
   before(operation: ValidOperation): LimitCheck;
-  /** Completes the response. Returns the seconds until a retry if the server had no capacity for any part of it. */
+  /** Completes the response. Returns the seconds until a retry if the server lacked capacity for any part of it. */
   after(context: Context, check: LimitCheck | undefined, result: Result): number | undefined;
 }
 
@@ -70,7 +70,7 @@ export function createHooks(limits: Limits, format: FormatError, operations: Ope
   };
 }
 
-/** Adds the request's ID to every error, so a user can ask the operator about it. */
+/** Adds the request's ID to every error, so users can quote it to the operator. */
 function identify(
   result: Result,
   allErrors: readonly GraphQLFormattedError[],
@@ -82,14 +82,13 @@ function identify(
   if (leftOut > 0) result.extensions = { ...result.extensions, errorsLeftOut: leftOut };
 }
 
-/** Calls `onDocument` with every valid document. */
 export function asPlugin(
   { before, after }: OperationHooks,
   onDocument: (text: string, document: Pick<ValidOperation, 'document' | 'hash'>) => void,
   { assertFewLines, refusalOfThrown }: Limits,
 ): ApolloServerPlugin<Context> {
   return {
-    // Apollo sends the error that is thrown here instead of an internal error.
+    // Without this, Apollo would send an internal error.
     unexpectedErrorProcessingRequest: async ({ error }) => throwFirst([refusalOfThrown(error)]),
     requestDidStart: async () => {
       let check: LimitCheck | undefined;
@@ -107,7 +106,7 @@ export function asPlugin(
           contextValue: context,
         }) => {
           onDocument(source, { document, hash });
-          // No operation has the requested name. Apollo rejects it during execution.
+          // No operation has the requested name. Apollo rejects the request during execution.
           if (!operation) return;
           check = before({ document, hash, operation, variables: request.variables ?? {}, context });
           throwFirst(check.refusals);
@@ -124,15 +123,12 @@ export function asPlugin(
   };
 }
 
-/** Apollo accepts only one error here. The other errors are added to its response later. */
+/** Apollo accepts only one error here. The rest are added to its response later. */
 function throwFirst([first]: readonly (GraphQLError | undefined)[]): void {
   if (first) throw first;
 }
 
-/**
- * Refuses combinations of mutations that the headers don't allow. Makes the request a dry run if the headers ask for
- * one.
- */
+/** Refuses mutations that the headers don't allow. Starts a dry run if the headers ask for one. */
 function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly string[], operations: Operations): void {
   // An idempotency key belongs to a single result.
   if (caller.request.idempotencyKey !== undefined && mutations.length > 1) {
@@ -150,8 +146,8 @@ function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly stri
 }
 
 /**
- * True for a mutation that must be the only one in a dry run. A dry run can't undo some operations, so they can't be
- * part of a transaction that is rolled back. Slow work can't run inside a transaction either.
+ * True for a mutation that can't share a dry run with others. Either it can't be rolled back, or its slow work can't
+ * run inside their transaction.
  */
 function mustBeAlone(operation: Operation<unknown, unknown> | undefined): boolean {
   return operation?.ignoresKeyAndDryRun === true || operation?.prepare !== undefined;
@@ -163,7 +159,7 @@ function badHeader(header: string, problem: string): GraphQLError {
   return new GraphQLError(refusal.message, { originalError: refusal, extensions });
 }
 
-/** Turns off the plugins that Apollo would add by default, depending on the environment. */
+/** Turns off the plugins that Apollo adds by default in some environments. */
 export const DISABLED_PLUGINS: readonly ApolloServerPlugin<Context>[] = [
   ApolloServerPluginCacheControlDisabled(),
   ApolloServerPluginInlineTraceDisabled(),

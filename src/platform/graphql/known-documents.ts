@@ -1,8 +1,7 @@
 /**
- * Serves requests whose document Apollo has already validated. Skipping Apollo's pipeline, which awaits every hook of
- * every plugin, saves a fifth to a third of the CPU time. This file handles only the usual request: a POST of a known
- * document with a query or mutation that isn't a dry run and isn't refused before it runs. Apollo serves all other
- * requests, and every request while there are `OTHER_PLUGINS`.
+ * Serves requests whose document Apollo has already validated. Apollo awaits every hook of every plugin, so bypassing
+ * it saves a fifth to a third of the CPU time. This path is only for a POST of a query or mutation that is neither
+ * refused nor a dry run. Apollo handles everything else, and every request if there are `OTHER_PLUGINS`.
  */
 import { getOperationAST, type DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
@@ -23,7 +22,7 @@ export interface HttpAnswer {
 
 export interface KnownDocuments {
   keep(text: string, document: ValidDocument): void;
-  /** Responds to the request. Returns undefined if Apollo must respond. In that case, nothing has run. */
+  /** Returns undefined if Apollo must respond. Nothing has run in that case. */
   answer(request: GraphqlRequest, contentType: string, context: Context): Promise<HttpAnswer | undefined>;
 }
 
@@ -44,7 +43,7 @@ export function createKnownDocuments({ run, hooks, format }: Options): KnownDocu
     sizeCalculation: (_, text) => 1 + text.length,
   });
 
-  /** The result of the checks. Undefined if one of the checks refuses the operation. Apollo then sends the refusal. */
+  /** Undefined if a check refuses the operation. Apollo then sends the refusal. */
   function passedCheck(operation: ValidOperation): LimitCheck | undefined {
     try {
       const checks = hooks.before(operation);
@@ -67,7 +66,7 @@ export function createKnownDocuments({ run, hooks, format }: Options): KnownDocu
       const checks = passedCheck({ document, hash, operation, variables, context });
       if (!checks) return undefined;
       const { data, errors } = await run({ document, operation, operationName, variables, context });
-      // A required variable is missing, so graphql-js has run nothing.
+      // Without a required variable, graphql-js has run nothing.
       if (data === undefined) return undefined;
       const result: Result = { data, ...(errors && { errors: errors.map((error) => format(error.toJSON(), error)) }) };
       const retryAfter = hooks.after(context, checks, result);

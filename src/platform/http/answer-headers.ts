@@ -1,4 +1,4 @@
-/** The response headers for rate limits, as in the IETF draft "RateLimit header fields for HTTP". */
+/** Rate limit headers from the IETF draft "RateLimit header fields for HTTP". */
 import type { ServerResponse } from 'node:http';
 import type { RateLimitResult } from '../security/rate-limit.js';
 import type { Refusal } from '../errors.js';
@@ -10,7 +10,7 @@ export function setRateLimitHeaders(response: ServerResponse, taken: RateLimitRe
   for (const [name, value] of Object.entries(rateLimitHeaders(taken))) response.setHeader(name, value);
 }
 
-/** Each header has one entry per budget, in the order in which the call was counted. */
+/** Each header has one entry per rate limit, in the order in which the call was counted. */
 export function rateLimitHeaders(taken: RateLimitResults): Record<string, string> {
   const entries = [...taken];
   if (entries.length === 0) return {};
@@ -26,7 +26,7 @@ export function rateLimitHeaders(taken: RateLimitResults): Record<string, string
   };
 }
 
-/** The names come from our code and need no escaping in a quoted string. */
+/** Our own names need no escaping in a quoted string. */
 function quote(name: string): string {
   return `"${name}"`;
 }

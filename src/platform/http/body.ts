@@ -1,11 +1,11 @@
-/** Reads request bodies. A body must be within the limit, complete, and in UTF-8. */
+/** Reads request bodies. A body must be complete, within the size limit, and in UTF-8. */
 import type { IncomingMessage } from 'node:http';
 import { refuse } from '../errors.js';
 import { BODY_CHUNKS, DISCARDED_BODY, JSON_DEPTH_MAX, JSON_NAMES_MAX } from '../caller-limits.js';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Reads a body. Returns it directly if all of it has arrived, because a small body usually arrives with the head. */
+/** Returns the body directly if all of it has arrived. A small body usually arrives with the head. */
 export function readBody(request: IncomingMessage, maxBytes: number): Buffer | Promise<Buffer> {
   const announced = announcedBytes(request);
   if (announced > maxBytes) throw tooLarge(maxBytes);
@@ -20,18 +20,18 @@ export function readBody(request: IncomingMessage, maxBytes: number): Buffer | P
 const announcedBytes = ({ headers }: IncomingMessage) => Number(headers['content-length'] ?? 0);
 const isChunked = ({ headers }: IncomingMessage) => headers['transfer-encoding'] !== undefined;
 
-/** Copies a small body. Otherwise, its few bytes would keep alive the 64 KB buffer that they were read into. */
+/** Copies a small body, which would otherwise keep its 64 KB read buffer alive. */
 function copyOf(read: Buffer | null): Buffer {
   return read === null ? Buffer.alloc(0) : Buffer.from(read);
 }
 
 function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // All chunks are copied into one buffer, for the same reason as in `copyOf`.
+    // Copies all chunks into one buffer, for the same reason as `copyOf`.
     let body: Buffer = Buffer.alloc(0);
     let bytes = 0;
     let chunks = 0;
-    // Every request eventually emits 'close'. Only an incomplete request gets an error.
+    // Every request eventually emits 'close'. Only an incomplete one gets an error.
     const onCut = () => void (request.complete || reject(cutShort()));
     const onData = (chunk: Buffer) => {
       chunks += 1;
@@ -51,12 +51,11 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   });
 }
 
-/** True if the client may still be sending the body. */
 export function hasMoreToRead(request: IncomingMessage): boolean {
   return !request.complete && (isChunked(request) || announcedBytes(request) > 0);
 }
 
-/** Discards a body. Stops reading if the body is too large, takes too long, or comes in tiny chunks. */
+/** Reads and discards a body. Gives up if it's too large, too slow, or in tiny chunks. */
 export function discardBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     if (request.isPaused() || request.destroyed) return resolve();
@@ -90,7 +89,7 @@ function cutShort() {
   return refuse('MALFORMED_REQUEST', { message: 'The body is incomplete.' });
 }
 
-/** Parses a JSON body. An empty body counts as an empty object. */
+/** An empty body counts as an empty object. */
 export function parseJson(body: Buffer, contentType: string | undefined): unknown {
   if (body.length === 0) return {};
   if (!isJson(contentType)) throw refuse('UNSUPPORTED_MEDIA_TYPE');
@@ -111,7 +110,7 @@ export function parseText(text: string, what: 'body' | 'message'): unknown {
     throw refuse('MALFORMED_REQUEST', { message: `The ${what} is not valid JSON.` });
   }
   const { depth, names, repeatedName } = shapeOfJson(text);
-  // The code that processes the value next is recursive and would overflow the stack.
+  // Deeper values would overflow the stack of the recursive code that handles them next.
   if (depth > JSON_DEPTH_MAX)
     throw refuse('MALFORMED_REQUEST', { message: `The ${what} is nested more than ${JSON_DEPTH_MAX} levels deep.` });
   if (names > JSON_NAMES_MAX)
@@ -123,9 +122,7 @@ export function parseText(text: string, what: 'body' | 'message'): unknown {
   return value;
 }
 
-/**
- * The media type is matched part by part, because a single regular expression would backtrack over thousands of spaces.
- */
+/** Matches the media type part by part. One regular expression would backtrack over thousands of spaces. */
 export function isJson(contentType = ''): boolean {
   const [type = '', ...parameters] = contentType.split(';').map((part) => part.trim());
   return (
@@ -138,19 +135,16 @@ function tooLarge(maxBytes: number) {
   return refuse('PAYLOAD_TOO_LARGE', { message: `The body must be at most ${maxBytes / 1024} KB.` });
 }
 
-/**
- * Facts about JSON text that JSON.parse doesn't return. If an object repeats a name, a proxy may have read the other
- * value.
- */
+/** Facts about JSON text that JSON.parse doesn't report. If a name repeats, a proxy may have read the other value. */
 
 export interface JsonShape {
   readonly depth: number;
-  /** The number of names in the object that has the most names. */
+  /** The number of names in the largest object. */
   readonly names: number;
   readonly repeatedName: string | undefined;
 }
 
-/** The text is already valid JSON, so only strings and brackets need to be told apart. */
+/** The text is valid JSON, so this only tells strings and brackets apart. */
 export function shapeOfJson(text: string): JsonShape {
   const open: (Set<string> | undefined)[] = [];
   let depth = 0;
@@ -186,14 +180,13 @@ const [OBJECT, OBJECT_END, ARRAY, ARRAY_END, QUOTE, BACKSLASH, COLON] = ['{', '}
   (sign) => sign.charCodeAt(0),
 );
 
-/** The position right after the closing quote. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
   return at + 1;
 }
 
-/** In an object, a string before a colon is a name. Any other string is a value. */
+/** In valid JSON, a string before a colon is a name. Any other string is a value. */
 function isName(text: string, end: number): boolean {
   let at = end;
   while (/\s/.test(text.charAt(at))) at += 1;

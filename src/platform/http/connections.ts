@@ -1,6 +1,6 @@
 /**
- * The minimum limits for a port without a proxy. Behind a proxy, the proxy enforces these limits
- * (`deploy/haproxy.cfg`). It sends each request only after the response to the previous one.
+ * Limits for a port without a proxy. Behind a proxy, the proxy enforces them (`deploy/haproxy.cfg`) and sends one
+ * request at a time per connection.
  */
 import { type Server, type ServerResponse, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,7 +10,7 @@ import type { Quotas } from '../quotas/quotas.js';
 import { refuse } from '../errors.js';
 import type { CorsSettings } from './policy.js';
 
-/** The unsent responses of each connection. There is at most one, unless a client sends requests ahead. */
+/** Each connection's unsent responses. There is at most one, unless the client sends requests ahead. */
 const underWay = new WeakMap<Socket, Set<ServerResponse>>();
 
 export function answersUnderWay(socket: Socket): ReadonlySet<ServerResponse> {
@@ -19,17 +19,12 @@ export function answersUnderWay(socket: Socket): ReadonlySet<ServerResponse> {
 
 const NONE: ReadonlySet<ServerResponse> = new Set();
 
-/**
- * A single read may contain 2,000 tiny requests. `UpgradableRequest` stops reading a connection with too many requests.
- */
+/** A single read can contain 2,000 tiny requests. `UpgradableRequest` stops reading a connection with too many. */
 export function hasSentTooManyAhead(socket: Socket): boolean {
   return answersUnderWay(socket).size > REQUESTS_AHEAD_MAX;
 }
 
-/**
- * When a connection closes, Node closes the response that it was sending, but doesn't notify the responses queued
- * behind it.
- */
+/** When a connection closes, Node closes the response that it's sending but not the queued ones. */
 function closeQueued(socket: Socket): void {
   for (const response of answersUnderWay(socket)) {
     response.destroy();
@@ -38,9 +33,8 @@ function closeQueued(socket: Socket): void {
 }
 
 export interface Connections {
-  /** Counts a response until it is sent. */
   begin(response: ServerResponse): void;
-  /** Closes connections on which the client never sent anything. Node counts them as having a request. */
+  /** Closes connections on which the client never sent anything. Node counts them as busy. */
   closeUnused(): void;
 }
 
@@ -86,30 +80,27 @@ export function boundConnections(
 }
 
 /**
- * Decides which requests become WebSockets: requests to `/graphql` that ask for one. Any other Upgrade header is
- * ignored, as HTTP allows (RFC 9110, 7.8). HTTP/2 clients ask for `h2c` in their first request, even in a request with
- * a body.
+ * Only `/graphql` serves WebSockets. Any other Upgrade header is ignored, as HTTP allows (RFC 9110, 7.8). HTTP/2
+ * clients ask for `h2c` in their first request, even with a body.
  */
 const WEB_SOCKET_PATH = /^(?:https?:\/\/[^/?]*)?\/graphql(?:\?|$)/i;
 
-/** Holds the value that Node has set for `upgrade`. The value counts only for a WebSocket request. */
+/** Holds the value that Node sets for `upgrade`. It counts only for a WebSocket request. */
 const WANTS_UPGRADE = Symbol('wants an upgrade');
-/**
- * Marks a request above the limit. This is decided when the head is parsed, because responses start and finish later.
- */
+/** Marks a request above the limit. The mark is set when the head is parsed, because responses overlap. */
 const IS_ONE_TOO_MANY = Symbol('is one too many');
 
 /**
- * Once a server has a listener for 'upgrade', Node emits it for every request with an Upgrade header and stops parsing
- * that connection. This property is the only way to choose: Node sets it after parsing the head and reads it when the
- * headers are complete.
+ * Once a server listens for 'upgrade', Node emits it for every request with an Upgrade header and stops parsing. This
+ * property is the only way to prevent that. Node sets it after parsing the head and reads it when the headers are
+ * complete.
  */
 export class UpgradableRequest extends IncomingMessage {
   private [WANTS_UPGRADE]: boolean | null | undefined;
   private [IS_ONE_TOO_MANY]: boolean | undefined;
 
   get upgrade(): boolean {
-    // Node then stops parsing the data that it has read, and `upgrade` in server.ts closes the connection.
+    // Node stops parsing the data that it has read. Then `upgrade` in server.ts closes the connection.
     if (this[IS_ONE_TOO_MANY] === true) return true;
     if (this[WANTS_UPGRADE] !== true) return false;
     return this.method === 'CONNECT' || isForWebSocket(this);
@@ -125,7 +116,7 @@ function isForWebSocket({ method, url = '', headers }: IncomingMessage): boolean
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && WEB_SOCKET_PATH.test(url);
 }
 
-/** Rejects an upgrade with an ordinary response. The connection then closes. */
+/** Rejects an upgrade with an ordinary response, and closes the connection. */
 export function answerInPlaceOfUpgrade(socket: Socket, response: ServerResponse): void {
   response.shouldKeepAlive = false;
   response.setHeader('Connection', 'close');
@@ -134,8 +125,8 @@ export function answerInPlaceOfUpgrade(socket: Socket, response: ServerResponse)
 }
 
 /**
- * Browsers let a page open a WebSocket to any origin. Therefore, the server checks the page's origin, and allows the
- * same origins as for requests.
+ * Browsers let any page open a WebSocket to any origin. So the server checks the page's origin, and allows the same
+ * ones as for requests.
  */
 export function assertOriginMayOpen({ headers }: IncomingMessage, { origins }: Pick<CorsSettings, 'origins'>): void {
   const { origin, host } = headers;

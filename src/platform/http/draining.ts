@@ -1,7 +1,7 @@
 /**
- * Stops a server. The server keeps serving while `/readyz` reports that it's stopping, until the load balancer has
- * noticed. Then it accepts the connections in the accept queue but no later ones. It finishes the requests that have
- * begun, and refuses requests that would have to wait long. Connections left after ten seconds are cut off.
+ * Stops a server without failing calls. It keeps serving while `/readyz` reports the stop, until the load balancer
+ * notices. Then it accepts the connections already queued, finishes requests in progress, and refuses calls that would
+ * have to wait long. After ten seconds, it cuts off what is left.
  */
 import type { Server } from 'node:http';
 import { Server as SocketServer } from 'node:net';
@@ -11,7 +11,6 @@ import { DRAINING, type Timeouts } from '../service-limits.js';
 
 export interface DrainingOptions {
   readonly server: Server;
-  /** Ends the streams, which would otherwise stay open. */
   readonly endStreams: () => void;
   /** Refuses the calls that would have to wait longer than the remaining time. */
   readonly refuseWaiting: () => void;
@@ -21,14 +20,14 @@ export interface DrainingOptions {
 export interface Draining {
   /** True once the server has been told to stop. New requests should go elsewhere. */
   readonly isStopping: boolean;
-  /** True if the server accepts no new connections and each response is the last on its connection. */
+  /** True once the server accepts no new connections. Each response is then the last on its connection. */
   readonly isDraining: boolean;
-  /** True if connections with requests in progress are being cut off. */
+  /** True while connections with requests in progress are being cut off. */
   readonly isCutting: boolean;
   drain(parts: DrainingOptions): Promise<void>;
 }
 
-/** The refusal for new work that might never end on its own. */
+/** Refuses new work that might never end on its own. */
 export function serverStops(): Refusal {
   return refuse('OVERLOADED', { message: 'This server is stopping. Try again.', details: { retryAfter: 1 } });
 }
@@ -50,13 +49,12 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>, lameDuckM
     async drain(parts) {
       isStopping = true;
       await sleep(lameDuckMs);
-      // This comes first, while clients keep their connections. Once draining starts, every call needs a new
-      // connection.
+      // Accepts queued connections first, while clients keep theirs. During draining, every call needs a new one.
       await acceptQueued(parts.server);
       isDraining = true;
       parts.refuseWaiting();
-      // The server stops listening first. Ending thousands of streams takes a while, and connections that arrived in
-      // that time would be reset.
+      // Stops listening before it ends thousands of streams. That takes a while, and connections that arrive in the
+      // meantime would be reset.
       const closed = closeWhenIdle(parts);
       parts.endStreams();
       const cut = setTimeout(() => {
@@ -70,8 +68,8 @@ export function createDraining({ drainMs }: Pick<Timeouts, 'drainMs'>, lameDuckM
 }
 
 /**
- * The operating system resets the connections in its queue when the server stops listening. Node accepts at least one
- * per turn of the event loop, so after a whole turn without any, the queue is empty.
+ * When a server stops listening, the operating system resets the connections in its queue. Node accepts at least one
+ * per turn of the event loop. So after a whole turn without any, the queue is empty.
  */
 async function acceptQueued(server: Server): Promise<void> {
   const untilMs = performance.now() + DRAINING.acceptMs;

@@ -1,4 +1,4 @@
-/** One request and its response, as every handler of this server sees them. */
+/** A request and its response, as handlers see them. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RequestRecord } from '../telemetry/record.js';
 import { addressIdentity } from '../security/address.js';
@@ -12,7 +12,7 @@ import { newRequestId, traceIdIn } from './requests.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The length from which a text counts as long, in characters. */
+/** Texts with at least this many characters count as long. */
 const LONG_TEXT = 64 * 1024;
 
 export class Exchange {
@@ -22,20 +22,16 @@ export class Exchange {
   readonly search: string;
   readonly client: Client;
   readonly record = new RequestRecord();
-  /** The name of the request's route in logs and metrics. It's the route's pattern, never the path with its IDs. */
+  /** The route's pattern, for logs and metrics. Never the path with its IDs. */
   route = 'unmatched';
-  /** The rate-limit budgets that the request consumed. */
   taken: Iterable<readonly [name: string, taken: RateLimitResult]> = [];
-  /**
-   * The time at which the response became a stream. The duration of a stream doesn't measure how fast the server
-   * responds.
-   */
+  /** When the response became a stream. A stream's duration doesn't measure the server's speed. */
   streamBeganMs: number | undefined;
 
   constructor(
     readonly request: IncomingMessage,
     readonly response: ServerResponse,
-    /** The caller's address, taken from the trusted proxies if there are any. */
+    /** The caller's address, from trusted proxies if there are any. */
     readonly address: string,
     private readonly draining: Pick<Draining, 'isDraining'>,
     private readonly quotas: Pick<Quotas, 'heavyReads'>,
@@ -56,16 +52,13 @@ export class Exchange {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
-  /** True if the client already has this ETag (If-None-Match). A proxy that compresses weakens the tag. */
+  /** True if the client already has this ETag (If-None-Match). A proxy that compresses makes it a weak tag. */
   clientHas(tag: string): boolean {
     const tags = (this.header('if-none-match') ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
     return tags.includes(tag) || tags.includes('*');
   }
 
-  /**
-   * True if somebody opens this path in a browser. Java's built-in client also accepts text/html, but along with
-   * images.
-   */
+  /** True if somebody opens this path in a browser. Java's client also accepts text/html, but along with images. */
   get wantsPage(): boolean {
     const accept = this.header('accept') ?? '';
     return (
@@ -77,10 +70,7 @@ export class Exchange {
     return readBody(this.request, maxBytes);
   }
 
-  /**
-   * Waits for the client's turn to have its body parsed, because parsing a large body blocks the event loop for a long
-   * time.
-   */
+  /** Waits for the client's turn, because parsing a large body blocks the event loop. */
   async turnToParse({ length }: Buffer): Promise<void> {
     if (length >= HEAVY_READ.bodyBytesMin) await waitForSlot(this.quotas.heavyReads, this.client);
   }
@@ -92,17 +82,16 @@ export class Exchange {
   send(status: number, contentType: string, body: string | Buffer): void {
     const response = this.#answerWith(status);
     response.setHeader('Content-Type', contentType);
-    // A long text is sent as a buffer, because a string that waits to be sent takes up space on the heap. Node would
-    // also encode the string twice: for its length, and to send it.
+    // A buffer, because a waiting string takes up heap space. Node would also encode it twice: for its length, and to
+    // send it.
     const bytes = typeof body === 'string' && body.length > LONG_TEXT ? Buffer.from(body) : body;
     response.setHeader('Content-Length', Buffer.byteLength(bytes));
     this.#end(this.method === 'HEAD' ? '' : bytes);
   }
 
   /**
-   * Sends a response right away, but ends it only after the whole request body has arrived or the server has given up
-   * on it. A client may send its whole body before it reads, and it loses the response if the connection is closed in
-   * the meantime.
+   * Sends the response immediately, but ends it only once the request body has arrived or been given up on. A client
+   * that sends its whole body before it reads would otherwise lose the response.
    */
   #end(content: string | Buffer): void {
     const { request, response } = this;
@@ -129,10 +118,7 @@ export class Exchange {
   }
 }
 
-/**
- * The client is a class. A function stored in a property here would live in old space and keep the whole request alive
- * until old space is collected.
- */
+/** A class, because functions stored in properties here would keep the whole request alive in V8's old space. */
 class Requester implements Client {
   user: string | undefined;
 
@@ -146,14 +132,14 @@ class Requester implements Client {
   }
 }
 
-/** Removes the host from a URL, because the server ignores it. A proxy may send the whole URL (RFC 9112, 3.2.2). */
+/** A proxy may send the whole URL (RFC 9112, 3.2.2). The server ignores the host. */
 function withoutAuthority(target: string): string {
   if (!/^https?:\/\//i.test(target)) return target;
   const path = target.replace(/^https?:\/\/[^/?]*/i, '');
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-/** Empty if the header has no bearer token, undefined if there is no header. */
+/** Empty if the header has no bearer token. Undefined without the header. */
 export function bearerOf(authorization = ''): string | undefined {
   if (authorization.trim() === '') return undefined;
   return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1] ?? '';

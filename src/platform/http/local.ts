@@ -1,6 +1,6 @@
 /**
- * Tells requests from programs on this machine apart from requests of other clients that a local proxy forwards.
- * Proxies name the client in a header or use HTTP/1.0, which is nginx's default.
+ * Tells local programs apart from clients that a local proxy forwards. Proxies name the client in a header or use
+ * HTTP/1.0, which is nginx's default.
  */
 import { isLoopback } from '../security/address.js';
 import type { Exchange } from './exchange.js';

@@ -1,7 +1,7 @@
-/** Headers for browsers: who may call this server from another origin, and what this server's pages may do. */
+/** Headers for browsers: who may call this server from another origin, and what its pages may do. */
 import type { Exchange } from './exchange.js';
 
-/** The response headers that browsers don't show to pages by default. */
+/** Response headers that browsers otherwise hide from pages. */
 const EXPOSED = [
   'X-Request-Id',
   'RateLimit',
@@ -17,10 +17,7 @@ const EXPOSED = [
   'Dry-Run-Effects',
 ].join(', ');
 
-/**
- * The request headers that pages may send, in addition to the headers that browsers always allow. The second half of
- * the list is for tracing.
- */
+/** Request headers that pages may send, besides those that browsers always allow. The second half is for tracing. */
 const ACCEPTED: readonly string[] = [
   'Authorization',
   'Content-Type',
@@ -42,11 +39,10 @@ const ACCEPTED: readonly string[] = [
 
 export interface CorsSettings {
   readonly origins: readonly string[];
-  /** Request headers that are accepted in addition to `ACCEPTED`. */
   readonly headers: readonly string[];
 }
 
-// The playground's editor writes style elements. All scripts on a page are files from this server.
+// The playground's editor writes style elements. All scripts are files from this server.
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
@@ -66,7 +62,7 @@ export function allowStyles({ response }: Exchange): void {
   response.setHeader('Content-Security-Policy', STYLED_ANSWER_POLICY);
 }
 
-/** Allows a page's own scripts. The playground and the REST reference have some. */
+/** Allows a page's own scripts. Only the playground and the REST reference have some. */
 export function allowPageScripts({ response }: Exchange): void {
   response.setHeader('Content-Security-Policy', PAGE_POLICY);
   response.setHeader('Cache-Control', 'public, no-cache');
@@ -75,7 +71,7 @@ export function allowPageScripts({ response }: Exchange): void {
 const isAllowed = (origin: string, { origins }: Pick<CorsSettings, 'origins'>): boolean =>
   origins.includes(origin) || origins.includes('*');
 
-/** Marks the response as readable for an allowed origin. Without this, a page can't even read a refusal. */
+/** Lets an allowed origin read the response. Otherwise, its page couldn't even read a refusal. */
 export function setCorsHeaders(exchange: Exchange, cors: CorsSettings): void {
   const origin = exchange.header('origin');
   if (cors.origins.length > 0) exchange.response.setHeader('Vary', 'Origin');

@@ -1,13 +1,10 @@
-/** Rejects heads that Node accepts but RFC 9112 doesn't, because a proxy in front may have read them differently. */
+/** Rejects request heads that violate RFC 9112 but that Node accepts. A proxy may have read them differently. */
 import type { IncomingMessage } from 'node:http';
 import { type Refusal, refuse } from '../errors.js';
 import { HEAD } from '../caller-limits.js';
 import { randomUUID } from 'node:crypto';
 
-/**
- * The headers that a request may have only once. If a request repeats one of these headers, Node silently keeps the
- * first value.
- */
+/** Headers that a request may have only once. Node silently keeps the first value of a repeated one. */
 const SENT_ONCE = new Set(['host', 'authorization', 'content-type']);
 
 /** A name, an IPv4 address, or an IPv6 address in brackets, with an optional port (RFC 3986, 3.2.2). */
@@ -33,7 +30,6 @@ export function problemWithHead({
   return repeated === undefined ? undefined : malformed(`The ${repeated} header was sent twice.`);
 }
 
-/** `rawHeaders` contains names and values in turn. */
 function repeatedIn(rawHeaders: readonly string[]): string | undefined {
   const names = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -51,7 +47,7 @@ function malformed(message: string): Refusal {
 
 const HEADERS_OF_PROXIES = ['x-forwarded-for', 'forwarded'] as const;
 
-/** Warns only at the first request with a proxy's header, because any caller can send these headers. */
+/** Warns only once about a proxy's header, because any caller can send these headers. */
 export function warnOfProxy(trustedHops: number, warn: (header: string) => void): (request: IncomingMessage) => void {
   let isSilent = trustedHops > 0;
   return ({ headers }) => {
@@ -67,7 +63,10 @@ export function newRequestId(header: string | string[] | undefined): string {
   return typeof header === 'string' && /^[\w.:-]{8,128}$/.test(header) ? header : randomUUID();
 }
 
-/** The trace ID in a `traceparent` header (W3C Trace Context). Undefined if it's malformed or the ID is all zeros. */
+/**
+ * The trace ID in a `traceparent` header (W3C Trace Context). Undefined if the header is malformed or the ID is all
+ * zeros.
+ */
 export function traceIdIn(header: string | string[] | undefined): string | undefined {
   const [, version, traceId, spanId] =
     /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/.exec(String(header)) ?? [];

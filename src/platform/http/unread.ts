@@ -1,4 +1,4 @@
-/** Limits unread responses by a quota of bytes, by their age, and by how long the client reads nothing. */
+/** Limits unread responses by total bytes, by age, and by how long the client reads nothing. */
 import type { ServerResponse } from 'node:http';
 import type { Release, Client } from '../quotas/quota.js';
 import type { Quotas } from '../quotas/quotas.js';
@@ -10,11 +10,11 @@ interface Unread {
 }
 
 export interface UnreadAnswers {
-  /** Tracks a response while its connection sends it. The operating system takes most responses immediately. */
+  /** Tracks a response until it's sent. The operating system takes most responses immediately. */
   follow(response: ServerResponse, client: Client, onCut: () => void): void;
   /**
-   * Counts a part of a stream until it's released. The stream is cut off if the caller's quota of unread bytes is used
-   * up, if others need the memory, or if the client doesn't read the part in time.
+   * Counts a part of a stream until it's released. Cuts off the stream if the caller's quota is used up, others need
+   * the memory, or the client reads too slowly.
    */
   hold(client: Client, bytes: number, cut: () => void): Release;
 }
@@ -29,12 +29,12 @@ export function boundUnreadAnswers({ unreadBytes, limits }: Quotas, { answerMs, 
     };
     const release = holdFor(answerMs, client, response.writableLength, cut);
     if (!release) return;
-    // Node restarts this timeout whenever the client has read some bytes.
+    // Node restarts this timeout whenever the client reads some bytes.
     response.setTimeout(stalledMs, cut);
     response.once('close', release);
   }
 
-  /** Returns undefined if the caller's quota of unread bytes is used up. The response is then cut off immediately. */
+  /** Returns undefined if the caller's quota is used up. The response is then cut off. */
   function holdFor(ms: number, client: Client, bytes: number, cut: () => void): Release | undefined {
     let release: Release;
     try {

@@ -1,4 +1,4 @@
-/** Responds to requests that can't be parsed or don't arrive in time. The connection then closes. */
+/** Responds to requests that can't be parsed or don't arrive in time, and closes their connections. */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Refusal, refuse } from '../errors.js';
@@ -13,10 +13,9 @@ export function answerUnreadable(
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const underWay = [...answersUnderWay(socket)];
     const last = underWay.at(-1);
-    // If bad input comes after a complete request, that request still gets its response, which is the last one on this
-    // connection.
+    // A complete request before the bad input still gets its response, which is the connection's last.
     if (last?.req.complete && !last.headersSent) return void last.setHeader('Connection', 'close');
-    // A refusal written in the middle of a response, or before another one, would be read as part of it.
+    // During or before another response, the client would read this refusal as part of it.
     if (!socket.writable || underWay.length > 1 || last?.headersSent) return void socket.destroy();
     const requestId = newRequestId(undefined);
     const refusal = refusalOf(error.code, headBytesMax);

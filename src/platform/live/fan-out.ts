@@ -1,7 +1,4 @@
-/**
- * Reads new events in batches, once for all streams of this instance, and offers each event to the streams that have
- * its key.
- */
+/** Reads new events in batches once for all of the server's streams. Each event goes to the streams with its key. */
 import { LIVE } from '../service-limits.js';
 import type { Db } from '../db/database.js';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -17,35 +14,35 @@ export interface LogEntry {
 }
 
 export interface Subscriber<Entry> {
-  /** The entries with this key are offered to the stream. */
+  /** The stream receives the entries with this key. */
   readonly key: string;
-  /** The reader, if a batch must include facts about them. Otherwise null. */
+  /** The reader, if a batch must include facts about them. */
   readonly readerId: string | null;
-  /** Receives the entries of a batch that have the stream's key, in order. */
+  /** Receives a batch's entries with the stream's key, in order. */
   onBatch(entries: readonly Entry[]): void;
   /**
-   * Called if the stream joined after the reading of a batch began, so the batch doesn't cover it. The stream must then
-   * read those events itself.
+   * Called if the stream joined while a batch was being read, so it missed part of the batch. The stream must then read
+   * those events itself.
    */
   onGap(): void;
   end(): void;
 }
 
 export interface FanOut<Entry> {
-  /** The position up to which the streams have received all events. */
+  /** All streams have received the events up to this position. */
   readonly cursor: bigint;
-  /** Called when there are new positions, up to this one. */
+  /** Called when positions up to this one have been assigned. */
   advanceTo(position: bigint): void;
   onEvents(listener: (upTo: bigint) => void): () => void;
-  /** Joins at `cursor`. Returns a function that leaves. */
+  /** Starts at `cursor`. Returns a function that leaves. */
   join(subscriber: Subscriber<Entry>): () => void;
   close(): Promise<void>;
 }
 
 export interface BatchQueries<Entry> {
-  /** At most `LIVE.batchEventsMax` entries in this range, in order of position. */
+  /** Reads at most `LIVE.batchEventsMax` entries in this range, by position. */
   readBatch(db: Db, range: PositionRange, readerIds: readonly string[]): Promise<readonly Entry[]>;
-  /** The keys of the streams that this entry may be for, without duplicates. */
+  /** The keys of the streams that may need this entry, without duplicates. */
   keysOf(entry: Entry): readonly string[];
 }
 
@@ -90,7 +87,7 @@ export function createFanOut<Entry extends LogEntry>(
       return cursor;
     },
     advanceTo: (position) => {
-      // This instance starts at the first position it receives.
+      // The server starts at the first position that it receives.
       if (last === undefined) cursor = position;
       if (last === undefined || position > last) {
         last = position;

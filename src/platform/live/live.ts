@@ -1,8 +1,8 @@
 /**
- * Delivers events as they happen. After a commit, any instance may assign positions to the new events, and the first
- * instance that tries assigns them. Every instance is notified over one listening connection. Each instance also polls
- * once a second, or more often while that connection is silent. The instance then reads new events once for all of its
- * streams (`fan-out.ts`) and gives each stream the events that its reader may see (`streams.ts`).
+ * Delivers events as they happen. Events get their positions after their commit, from whichever server tries first.
+ * Every server is notified over a listening connection. Each one also polls once a second, or more often while that
+ * connection is silent. A server reads new events once for all of its streams (`fan-out.ts`). Each stream gets the ones
+ * that its reader may see (`streams.ts`).
  */
 import type { Logger } from 'pino';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -18,37 +18,35 @@ import { createStream, type EventStream, type Selection } from './streams.js';
 export type { EventStream } from './streams.js';
 
 export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
-  /** Called after a commit. The commit's events, if any, need positions. */
+  /** Called after each commit, which may have added events that need positions. */
   wake(): void;
-  /** Calls the listener with the last position whenever there are new positions. Returns a function that stops this. */
+  /** Reports the last position whenever new positions are assigned. Returns a function that stops this. */
   onEvents(listener: (upTo: bigint) => void): () => void;
   /**
-   * With `after`, the stream starts with the events since that position. Reading those events counts against the
-   * caller's quota.
+   * With `after`, the stream starts with the events since that position. Reading them counts against the caller's
+   * quota.
    */
   open<Event extends object>(selection: Selection<Entry, Event>, after: bigint | undefined, db: Db): EventStream<Event>;
   readonly sessions: SessionEnds;
   readonly activeSessions: ActiveSessions<Viewer>;
-  /** Called after the end of a session is committed. Other instances learn of it through Postgres. */
+  /** Called after a session's end is committed. Other servers learn of it through Postgres. */
   announceSessionEnd(session: string): void;
   close(): Promise<void>;
 }
 
-/** The statements that number and read events, and the channels that their transactions notify. */
+/** The statements that number and read events, and the channels that they notify. */
 export interface LiveQueries<Entry> extends BatchQueries<Entry> {
-  /** The channel that receives the last position. */
   readonly positionsChannel: string;
-  /** The channel that receives heartbeats and the ID of each revoked session. */
+  /** The channel for heartbeats and the IDs of revoked sessions. */
   readonly sessionsChannel: string;
   numberEvents(db: Db, values: { batch: number }): Promise<readonly NumberedBatch[]>;
-  /** Counts the events without a position and sends the heartbeat on the sessions channel. */
+  /** Counts the events without a position, and sends the heartbeat on the sessions channel. */
   pollEvents(db: Db, values: { heartbeat: string }): Promise<readonly LogState[]>;
   findEndedSessions(db: Db, sessions: readonly string[]): Promise<readonly string[]>;
 }
 
 interface LogState {
   readonly lastPosition: string;
-  /** The number of events without a position. */
   readonly waiting: number;
 }
 
@@ -59,7 +57,7 @@ interface NumberedBatch extends Pick<LogState, 'lastPosition'> {
 
 interface LiveOptions<Entry> {
   readonly queries: LiveQueries<Entry>;
-  /** The direct connection, because a pooler doesn't pass on notifications. */
+  /** A direct connection, because poolers don't pass on notifications. */
   readonly connection: Connection;
   readonly metrics: Pick<Metrics, 'recordNumbering' | 'recordWaiting' | 'recordBatch' | 'recordHeartbeat'>;
   readonly log: Logger;
@@ -78,7 +76,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     reconnectPool = reconnect;
     hooks.onOpen?.(reconnect);
   };
-  // One connection numbers events, another reads them, and neither delays the other or the APIs' pool.
+  // Numbering and reading use separate connections, so neither delays the other or the APIs' pool.
   const db = connect(connection, POOLS.events, { ...hooks, onOpen });
   const hasProblem = () => hooks.problem?.() !== undefined;
   const numberingDb = db.of({ address: 'numbering' });
@@ -134,9 +132,8 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   }
 
   /**
-   * If calls go through a pooler, the database check can't see that these connections are silent. The query for events
-   * may hang, or wait behind other queries that hang. If only the heartbeats are missing, the listening connection is
-   * lost.
+   * If calls go through a pooler, the database watch doesn't see that these connections are silent. The query for
+   * events may hang, or wait for others that hang. If only heartbeats are missing, the listening connection is lost.
    */
   function reconnectIfSilent(): void {
     const now = performance.now();
@@ -198,10 +195,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   };
 }
 
-/**
- * Numbers events after commits. Only one call runs at a time. If there are commits in the meantime, another call comes
- * after it.
- */
+/** Assigns positions to events after commits. Runs one call at a time, and one more if there were commits meanwhile. */
 export interface Numbering {
   wake(): void;
   close(): Promise<void>;

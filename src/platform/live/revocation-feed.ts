@@ -1,11 +1,10 @@
 /**
- * Keeps sessions in memory once the database has found them active, so most calls don't query the database for their
- * session. An entry is used for half a minute, but never after the session's own end, and only while the revocation
- * feed is live.
+ * Caches active sessions, so most calls don't query the database for theirs. An entry lasts half a minute at most, and
+ * never longer than its session. It's used only while the revocation feed is live.
  *
- * The feed is the channel on which Postgres sends the IDs of revoked sessions. With every poll, each instance also
- * sends itself a heartbeat on this channel. Notifications arrive in commit order. So an instance that receives its
- * heartbeat has received every revocation that was committed before the heartbeat was sent.
+ * The feed is a channel on which Postgres sends the IDs of revoked sessions. With every poll, each server sends itself
+ * a heartbeat on it. Notifications arrive in commit order, so a server that gets its heartbeat has seen every earlier
+ * revocation.
  */
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -14,17 +13,15 @@ import { SESSIONS_IN_MEMORY } from '../service-limits.js';
 const { max, entryAgeMsMax, heartbeatAgeMsMax } = SESSIONS_IN_MEMORY;
 
 export interface RevocationFeed {
-  /** True if the last heartbeat arrived recently enough. */
+  /** True if the last heartbeat is recent enough. */
   isLive(): boolean;
-  /** The message to send on the channel now. */
   heartbeat(): string;
-  /** Called for the heartbeats of all instances. Returns true if this one is the instance's own. */
+  /** Called for every server's heartbeats. Returns true for this server's own. */
   onHeartbeat(heartbeat: string): boolean;
-  /** Called when the instance starts to listen again, since earlier notifications may be lost. */
+  /** Called when the server listens again. Notifications may have been lost before that. */
   restart(): void;
 }
 
-/** A clock in milliseconds that never steps back. */
 const monotonicMs = () => performance.now();
 
 export function createRevocationFeed(now: () => number = monotonicMs): RevocationFeed {
@@ -43,19 +40,18 @@ export function createRevocationFeed(now: () => number = monotonicMs): Revocatio
   };
 }
 
-/** A heartbeat contains a space. Every other message on the channel is the ID of a revoked session. */
+/** Heartbeats contain a space. Every other message is a revoked session's ID. */
 export function isHeartbeat(message: string): boolean {
   return message.includes(' ');
 }
 
 export interface ActiveSessions<Viewer> {
-  /** The viewer of a session that is known to be active. Undefined if the database must be queried. */
+  /** The viewer of a session that is known to be active. Undefined if only the database can tell. */
   find(session: string): Viewer | undefined;
-  /** The viewer of a session that was active at its last lookup and whose end hasn't been announced since. */
+  /** The viewer of a session that was active at its last lookup and hasn't been revoked since. */
   lastKnownViewer(session: string): Viewer | undefined;
-  /** Queries the database. If the session's end is announced in the meantime, the result doesn't count. */
+  /** Queries the database. Ignores the result if the session is revoked meanwhile. */
   lookUp(session: string, ask: () => Promise<KnownSession<Viewer> | undefined>): Promise<Viewer | undefined>;
-  /** Called when the end of this session is committed. */
   endSession(session: string): void;
   /** Called when announcements may have been missed. */
   forgetAll(): void;

@@ -1,11 +1,11 @@
-/** Finds out that a stream's session has ended: from a notification, or by polling all sessions in one statement. */
+/** Tells streams that their session has ended, from a notification or by polling all sessions in one statement. */
 import { STREAM } from '../caller-limits.js';
 
 export interface SessionEnds {
-  /** Calls `onEnd` once, when the session has ended. Returns a function that cancels this. */
+  /** Calls `onEnd` once. Returns a function that cancels this. */
   follow(session: string, onEnd: () => void): () => void;
   endSession(session: string): void;
-  /** Polls now, since notifications may have been lost. */
+  /** Polls now, because notifications may have been lost. */
   poll(): void;
   close(): void;
 }

@@ -1,7 +1,7 @@
 /**
- * One reader's events, as an iterator. A stream first reads events itself until it reaches the last one. The stream
- * then waits for the fan-out to offer new events. If its client reads too slowly, the stream goes back to reading
- * events itself. This limits the stream's buffer without losing any events.
+ * One reader's events, as an iterator. A stream reads events itself until it has caught up. Then the fan-out offers it
+ * new ones. If its client reads too slowly, the stream goes back to reading events itself. That bounds its buffer
+ * without losing events.
  */
 import { STREAM } from '../caller-limits.js';
 import type { Db } from '../db/database.js';
@@ -14,11 +14,10 @@ export interface EventStream<Event> extends AsyncIterableIterator<Event, undefin
   return(): Promise<IteratorResult<Event, undefined>>;
 }
 
-/** The part of the log that one reader reads. */
 export interface Selection<Entry, Event> extends Pick<Subscriber<Entry>, 'key' | 'readerId'> {
-  /** The entry as the reader sees it. Undefined if they can't read it. */
+  /** The entry as its reader sees it. Undefined if they can't. */
   read(entry: Entry): Event | undefined;
-  /** The next events in this range, and the position up to which they have been read. */
+  /** Returns the next events in this range, and the position up to which it has read. */
   readPage(db: Db, range: PositionRange): Promise<{ readonly events: readonly Event[]; readonly upTo: bigint }>;
 }
 
@@ -31,7 +30,7 @@ export function createStream<Entry extends LogEntry, Event extends object>(
   db: Db,
 ): EventStream<Event> {
   const buffer: Event[] = [];
-  /** The stream's position. Every event up to it was delivered or isn't for the reader. */
+  /** Every event up to here was delivered or isn't for this reader. */
   let position = after ?? fanOut.cursor;
   let leave: (() => void) | undefined;
   let hasEnded = false;
@@ -45,7 +44,7 @@ export function createStream<Entry extends LogEntry, Event extends object>(
       for (const entry of entries) {
         const entryPosition = BigInt(entry.event.position ?? 0);
         if (entryPosition <= position) continue;
-        // The events in between weren't offered, so they aren't for this reader.
+        // Skipped events weren't offered, so they aren't for this reader.
         position = entryPosition - 1n;
         if (buffer.length >= STREAM.bufferedEventsMax) return catchUp();
         const event = read(entry);
@@ -58,7 +57,7 @@ export function createStream<Entry extends LogEntry, Event extends object>(
     end: close,
   };
 
-  /** The stream reads events itself from this position on, including the buffered events. */
+  /** From here on, the stream reads events itself, even the buffered ones. */
   function catchUp(): void {
     leave?.();
     leave = undefined;
@@ -72,7 +71,7 @@ export function createStream<Entry extends LogEntry, Event extends object>(
     wake();
   }
 
-  /** No other code runs between the last check of the cursor and joining, so no event is missed. */
+  /** Checks the cursor and joins without a pause in between, so no event is missed. */
   async function readForItself(): Promise<void> {
     const upTo = fanOut.cursor;
     if (position >= upTo) {

@@ -1,4 +1,4 @@
-/** Creates the JSON Schema and the example of a response from its entity's fields. */
+/** Creates a response's JSON Schema and example from its entity's fields. */
 import { z } from 'zod';
 import { isNullable, kindOf, metaOf, type ShapeKind } from '../fields/shapes.js';
 import {
@@ -18,7 +18,7 @@ import { wireName } from './wire.js';
 /** The reference to a part that is a named component. Undefined for a part that is written out. */
 export type RefOf = (entity: Entity) => string | undefined;
 
-/** The schema of a response. Every field is required unless it is optional. Other fields aren't allowed. */
+/** Requires every field that isn't optional, and allows no others. */
 export function answerSchema({ fields }: Entity, description: string, refOf: RefOf): JsonSchema {
   const wireFields = Object.entries(fields).map(([name, field]) => [wireName(name), field] as const);
   return {
@@ -58,7 +58,7 @@ function partSchema(part: Entity, description: string, refOf: RefOf): JsonSchema
   return $ref === undefined ? answerSchema(part, description, refOf) : { $ref };
 }
 
-/** An input's bounds are left out, because numbers in responses may be as large as their columns allow. */
+/** Leaves out an input's bounds, because response values can be as large as their columns allow. */
 function leafSchema(input: JsonSchema, { answerMinimum }: z.GlobalMeta): JsonSchema {
   const { type, minLength: _least, maxLength: _longest, maxItems: _most, ...rest } = input;
   const isWhole = type === 'integer' || (Array.isArray(type) && type.includes('integer'));
@@ -85,17 +85,16 @@ export function exampleOf({ fields }: Entity): Record<string, unknown> {
   );
 }
 
-/** An example of the fields that users write, in the domain's spelling. */
+/** An example of the fields that users write, in camelCase. */
 export function exampleInput<E extends Entity>(entity: E): Partial<Pick<StoredRow<E>, WrittenField<E>>> {
   const { fields }: Entity = entity;
   const examples = writtenFields(entity).map((name) => [name, fields[name]?.example] as const);
-  // The names are those of the entity's fields. A test checks the examples against the inputs.
+  // The names are the entity's. A test checks the examples against the inputs.
   return Object.fromEntries(examples.filter(([, example]) => example != null)) as Partial<
     Pick<StoredRow<E>, WrittenField<E>>
   >;
 }
 
-/** The example of a type, for fields without their own. */
 function exampleOfType(kind: ShapeKind, type: z.core.$ZodType): unknown {
   switch (kind.is) {
     case 'identifier':

@@ -1,4 +1,4 @@
-/** Prints Zod schemas as JSON Schema in REST's spelling, and adds rules that Zod's own output omits. */
+/** Prints Zod schemas as JSON Schema in REST's spelling, and adds rules that Zod omits. */
 import { z } from 'zod';
 import type { Operation } from '../call/operation.js';
 import { idPattern } from '../ids.js';
@@ -20,9 +20,7 @@ export function inputSchema({ input }: Operation<unknown, unknown>): JsonSchema 
   );
 }
 
-/**
- * Rules that a JSON Schema keyword already expresses. Other rules are added to the field's description as a sentence.
- */
+/** Rules that a JSON Schema keyword expresses. Others become a sentence in the field's description. */
 const EXPRESSED_BY_KEYWORDS = /^must be (at most \d+ characters|valid Unicode)/;
 
 const RULES = 'x-rules';
@@ -61,7 +59,7 @@ const OWN_METADATA = new Set([
   RULES,
 ]);
 
-/** Converts a schema to REST's spelling, with null as another type instead of another schema. */
+/** Converts names to REST's spelling, and writes null as another type instead of another schema. */
 export function toDocumentSchema(schema: JsonSchema): JsonSchema {
   const nullable = partOrNull(schema);
   if (nullable) {
@@ -113,7 +111,7 @@ export function withNull(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** The same schema without null, which a query can't contain. */
+/** Removes null, which a query can't contain. */
 export function withoutNull(schema: JsonSchema): JsonSchema {
   const kinds = Array.isArray(schema.type) ? schema.type.filter((kind) => kind !== 'null') : [schema.type];
   return {
@@ -127,7 +125,7 @@ function isObject(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Writes each enum once in the document, under its GraphQL name. Code generators then use that name. */
+/** Writes each enum once under its GraphQL name, which code generators then use. */
 export interface WithNamedEnums<Part> {
   readonly part: Part;
   readonly enums: Readonly<Record<string, JsonSchema>>;
@@ -139,7 +137,6 @@ export function withNamedEnums<Part extends object>(part: Part): WithNamedEnums<
   return { part: result, enums: Object.fromEntries(enums) };
 }
 
-/** The keywords that contain values instead of schemas. */
 const VALUES = new Set(['example', 'examples', 'enum']);
 
 function replaceEnums(value: unknown, enums: Map<string, JsonSchema>): unknown {
@@ -161,7 +158,7 @@ function isNamedEnum(value: object): value is NamedEnum {
   return 'enumName' in value && typeof value.enumName === 'string' && 'enum' in value && Array.isArray(value.enum);
 }
 
-/** A reference to the enum. The description stays with the field. */
+/** Refers to the enum. The description stays with the field. */
 function reference({ enumName, type: _type, enum: values, ...others }: NamedEnum, enums: Map<string, JsonSchema>) {
   const choices = values.filter((value) => value !== null);
   const earlierChoices = enums.get(enumName)?.enum;

@@ -1,4 +1,4 @@
-/** Documents the requests from the operations' inputs: bodies, queries, paths, and headers. */
+/** Documents requests from the operations' inputs: bodies, queries, paths, and headers. */
 import { isRepeatable } from '../call/operation.js';
 import { IDEMPOTENCY_KEY } from '../caller-limits.js';
 import { exampleId, idPattern } from '../ids.js';
@@ -7,7 +7,7 @@ import { inputSchema, refTo, withoutNull, type JsonSchema } from './json-schema.
 import { canRunDry, type Route, hasBody, isParameter, shapeOf, parametersOf } from './route.js';
 import { wireName } from './wire.js';
 
-/** The resource's own parameter is `{id}`. A nested resource's parameter is named by its kind. */
+/** The resource's own parameter is `{id}`. A nested resource's parameter starts with its type. */
 export function documentedPath(route: Route): string {
   const names = new Map(parameterNames(route).map(({ field, name }) => [field, name]));
   return `/v1${route.path.replaceAll(/\{(\w+)\}/g, (_, field: string) => `{${names.get(field)}}`)}`;
@@ -76,7 +76,6 @@ export function parameters(route: Route): JsonSchema[] {
   return [...inPath, ...inQuery, ...inHeaders.map((name) => ({ $ref: refTo('parameters', name) }))];
 }
 
-/** The name of the body's schema in the document: `CreateJobRequest`. */
 export function requestName({ operation: { name } }: Route): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}Request`;
 }
@@ -94,7 +93,7 @@ export function bodySchema(route: Route): JsonSchema | undefined {
     ([alias, field]) =>
       [alias, { ...fields.get(field), description: `An alias of \`${wireName(field)}\`.`, deprecated: true }] as const,
   );
-  // A client may send a whole resource back, which includes the parameters of its path.
+  // A client may send a whole resource back, with the fields that are also in the path.
   const pathFields =
     route.method === 'PUT'
       ? inPath.map(

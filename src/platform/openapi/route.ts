@@ -1,4 +1,4 @@
-/** A REST route: its operation, its status, and its body. Every path is served with the prefix `/v1` and without it. */
+/** A REST route: its operation, status, and body. Every path works with and without the prefix `/v1`. */
 import type { z } from 'zod';
 import type { Operation } from '../call/operation.js';
 import type { Entity } from '../fields/entity.js';
@@ -18,23 +18,22 @@ export interface Variants {
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** The path without `/v1`. Each `{name}` becomes the input field with that name. */
+  /** The path without `/v1`. Each `{name}` fills the input field with that name. */
   readonly path: string;
   readonly operation: Operation<unknown, unknown>;
   readonly status: 200 | 201;
-  /** The contents of the body, or of each entry in a page. */
+  /** The body, or each entry of a page. */
   readonly shows: Entity | Variants;
   /** The fields that the query may contain, in the input's spelling. */
   readonly query?: readonly string[];
-  /** Fields that the query may name several times. Each one maps to the field that then holds all of its values. */
+  /** Query fields that may repeat. Each maps to the field that holds all of its values. */
   readonly several?: Readonly<Record<string, string>>;
-  /** True if this reads one object whose version rises with every change. The call then supports If-None-Match. */
+  /** True if this reads one object whose version rises with every change. The route then supports If-None-Match. */
   readonly isVersioned?: boolean;
-  /** Other names for fields in the body. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** The path of the created resource, for the Location header. */
+  /** The created resource's path, for the Location header. */
   location?(this: void, body: unknown): string;
-  /** Converts the result, or a row of a page, to the fields that are shown, in REST's spelling. */
+  /** Converts the result or a page's row to the body's fields, in REST's spelling. */
   write(this: void, result: unknown, caller?: Caller): unknown;
 }
 
@@ -44,7 +43,7 @@ type RouteExtras<Row, Body> = Partial<
   Pick<Route, 'status' | 'location' | 'query' | 'several' | 'isVersioned' | 'aliases'>
 > & { shows: Route['shows'] & { readonly schema: z.ZodType<Body> } } & Shows<Row, Body>;
 
-/** The fields that the route shows are picked from the row. A row of another type must be converted first. */
+/** The body's fields are picked from the row. A row of another type needs a conversion. */
 type Shows<Row, Body> = Row extends Body
   ? Answers<Row, Body>
   : Body extends Row
@@ -64,7 +63,7 @@ export function route<Input, Output, Body>(
   const { answer }: Answers<never, unknown> = extras;
   const writeBody = wireWriter(extras.shows.schema);
   const write = (row: unknown, caller?: Caller) => {
-    // Only examples are written without a caller, and an example's job belongs to nobody.
+    // Only examples have no caller, and their jobs belong to nobody.
     const body = answer ? answer(row as never, caller as Caller) : row;
     return body instanceof Promise ? body.then(writeBody) : writeBody(body);
   };
@@ -75,15 +74,13 @@ export function isList({ query }: Route): boolean {
   return query?.includes('page') === true;
 }
 
-/** The entity in the body or, for a list, in each entry. */
+/** The entity in the body, or in each entry of a list. */
 export function rowOf({ path, shows }: Route): Entity {
   if ('variants' in shows) throw new Error(`${path} cannot list things of several kinds.`);
   return shows;
 }
 
-/**
- * True if the call accepts Dry-Run. A read accepts it too, and its description says that a read never changes anything.
- */
+/** True if the route accepts Dry-Run. Reads accept it too, although they never change anything. */
 export function canRunDry({ operation }: Route): boolean {
   return !operation.ignoresKeyAndDryRun && !operation.answersSecret;
 }
@@ -112,7 +109,7 @@ export function hasBody({ method }: Route): boolean {
   return method === 'POST' || method === 'PUT';
 }
 
-/** True if the field comes from the path or a header, so it isn't in the body. */
+/** True if the field comes from the path or a header instead of the body. */
 export function isParameter(schema: Schema): boolean {
   return metaOf(schema).parameter === true;
 }
@@ -129,7 +126,7 @@ export interface RouteMatch {
 
 export type Finder = (path: string) => AddressMatch | undefined;
 
-/** Finds the routes for a path. Paths without parameters are looked up. The few others are tried one after another. */
+/** Finds a path's routes. Looks up paths without parameters, and tries the few others in turn. */
 export function finderOf(routes: readonly Route[]): Finder {
   const exact = new Map<string, AddressMatch>();
   const patterns: { pattern: RegExp; routes: readonly Route[] }[] = [];
@@ -151,7 +148,7 @@ export function finderOf(routes: readonly Route[]): Finder {
 
 const ANYTHING = '([^/]+)';
 
-/** Groups routes by path. Routes on the same path may name its parameters differently. */
+/** Groups routes by path. Routes on one path may name its parameters differently. */
 export function routesByAddress(routes: readonly Route[]): Map<string, Route[]> {
   const byAddress = new Map<string, Route[]>();
   for (const route of routes) {
@@ -161,7 +158,7 @@ export function routesByAddress(routes: readonly Route[]): Map<string, Route[]> 
   return byAddress;
 }
 
-/** The path's route for a method. HEAD is handled as GET. */
+/** HEAD is handled as GET. */
 export function chooseRoute({ routes, parameterValues }: AddressMatch, method: string): RouteMatch {
   const route = routes.find((one) => one.method === (method === 'HEAD' ? 'GET' : method));
   if (!route) throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: methodsOf(routes) } });

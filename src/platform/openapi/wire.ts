@@ -1,8 +1,8 @@
-/** Converts between camelCase and REST's snake_case. Apart from names, only dates change: they become strings. */
+/** Converts between camelCase and REST's snake_case. Dates also become strings. No other value changes. */
 import type { z } from 'zod';
 import { kindOf } from '../fields/shapes.js';
 
-/** Marks a name that isn't in REST's spelling, so the schema refuses it under the name that the client sent. */
+/** Marks a misspelled name, so the schema refuses it under the name that the client sent. */
 const MISSPELLING_MARK = '!';
 
 export function fromWire(value: unknown): unknown {
@@ -17,7 +17,6 @@ export function fieldName(wireName: string): string {
   return isField ? field : unknownName(wireName);
 }
 
-/** Creates a name that no schema has. */
 export function unknownName(wireName: string): string {
   return MISSPELLING_MARK + wireName;
 }
@@ -35,7 +34,7 @@ export function toWire(value: unknown): unknown {
 
 type Write = (value: unknown) => unknown;
 
-/** In an object and its parts, only the described fields are converted. */
+/** Converts only the described fields of an object and its parts. */
 export function wireWriter(type: z.core.$ZodType): Write {
   const kind = kindOf(type);
   if (kind.is === 'object') return objectWriter(kind.schema.shape);
@@ -45,8 +44,8 @@ export function wireWriter(type: z.core.$ZodType): Write {
 }
 
 /**
- * Every result starts as a copy of an empty object with all names, so all results share one hidden class. V8 turns an
- * object that gets dozens of properties one by one into a dictionary, which is slow to serialize.
+ * Starts each result as a copy of an empty object with all names, so all share one hidden class. V8 turns an object
+ * that gets dozens of properties one by one into a dictionary, which is slow to serialize.
  */
 function objectWriter(shape: Readonly<Record<string, z.core.$ZodType>>): Write {
   const fields = Object.entries(shape).map(([field, type]) => ({
@@ -73,7 +72,7 @@ function plain(value: unknown): unknown {
 
 const WIRE_NAMES = new Map<string, string>();
 
-/** The cache and its names are bounded, because a client can make up any number of names. */
+/** Clients can make up any number of names, so the cache limits their number and length. */
 export function wireName(field: string): string {
   return WIRE_NAMES.get(field) ?? remember(field);
 }
@@ -84,10 +83,7 @@ function remember(field: string): string {
   return name;
 }
 
-/**
- * Two kinds of names stay as they were sent: a misspelled name, which is the last part of the path, and the name of a
- * header.
- */
+/** Leaves two names as the client sent them: a misspelled name, which ends the path, and a header's name. */
 function spell(field: string): string {
   if (isHeader(field)) return field;
   const at = field.indexOf(MISSPELLING_MARK);

@@ -1,7 +1,7 @@
 /**
- * Work to do after a commit. Tasks are rows of one table, inserted in the transaction that causes them. Every instance
- * leases due tasks and runs them. If an instance is killed, another one runs its tasks once their lease has expired.
- * Each key has a few places of its own. Slow keys share a few other places, so they never take up another key's places.
+ * Work to do after a commit. Tasks are rows, inserted in the transaction that causes them. Every server leases due
+ * tasks and runs them. If a server is killed, others run its tasks once their leases expire. Each key has a few slots
+ * of its own. Slow keys share a few more, so they never take another key's slots.
  */
 import type { SQL } from 'drizzle-orm';
 import { LRUCache } from 'lru-cache';
@@ -14,35 +14,35 @@ import { claimTasks, deleteTask, requeueTask, selectDueKinds, type Task } from '
 
 export interface TaskKind {
   readonly limits: TaskLimits;
-  /** A condition on a key. While it's false, that key's tasks wait. Without a condition, no key waits. */
+  /** A condition on a key. While it's false, the key's tasks wait. */
   mayRun?(key: SQL): SQL;
   /** The delay after each failed attempt. After the last one, the task is abandoned. */
   readonly retryAfterSeconds: readonly number[];
-  /** If this throws, the task runs again once its lease has expired. */
+  /** If this throws, the task runs again once its lease expires. */
   run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd>;
 }
 
-/** How many tasks of one kind an instance runs at the same time. */
+/** How many tasks of one kind a server runs at the same time. */
 export interface TaskLimits {
   readonly places: number;
   readonly placesPerKey: number;
-  /** The places that all slow keys share. Each slow key can use one of these places. */
+  /** The slots that all slow keys share. Each slow key can use one of them. */
   readonly placesOfSlowKeys: number;
-  /** The duration of a lease, which is longer than any task takes. */
+  /** Must be longer than any task takes. */
   readonly leaseSeconds: number;
 }
 
 export interface TaskEnd {
-  /** How the task ended. A task that wasn't run is released, and no attempt is counted. */
+  /** A task with 'not run' is released without counting an attempt. */
   readonly outcome: 'done' | 'failed' | 'not run';
-  /** True if the task took so long that its key now counts as slow. */
+  /** True if the task was slow enough that its key now counts as slow. */
   readonly isSlow?: boolean;
   /** Writes the outcome, in the transaction that ends the task. */
   write?(tx: Db): Promise<unknown>;
 }
 
 export interface Queue extends Repeated {
-  /** This pool is separate from the APIs' pool. Code that enqueues tasks in the background uses it too. */
+  /** A separate pool from the APIs'. Code that enqueues tasks in the background uses it too. */
   readonly db: Db;
 }
 
@@ -117,7 +117,7 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
     if (isSlow) slowKeys.set(task.key, true);
     await db.inTransaction(async (tx) => {
       const [held] = await endTask(tx, task, outcome);
-      // If the lease is lost, another instance runs the task.
+      // If this server has lost the lease, another one runs the task.
       if (held && write) await tx.commitWith(write(tx));
     });
   }
@@ -126,14 +126,14 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
     if (outcome === 'not run') return requeueTask(tx, { ...task, retryAfterSeconds: 0 });
     const seconds = outcome === 'failed' ? kind.retryAfterSeconds[task.attempts] : undefined;
     if (seconds === undefined) return deleteTask(tx, task);
-    // Spreads the retries of tasks that failed at the same time.
+    // Spreads the retries of tasks that failed together.
     const retryAfterSeconds = seconds * (1 + QUEUE.retrySpread * (2 * Math.random() - 1));
     return requeueTask(tx, { ...task, attempts: task.attempts + 1, retryAfterSeconds });
   }
 
   return {
     wake: claiming.wake,
-    /** Stops claiming tasks, and stops the running tasks that take too long. */
+    /** Stops claiming tasks. Running tasks get a few seconds to finish and are then aborted. */
     async close() {
       const timer = setTimeout(() => stop.abort(), QUEUE.finishWithinMs);
       await claiming.close();
@@ -145,13 +145,10 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
 
 export interface Repeated {
   wake(): void;
-  /** Waits for the work in progress. */
   close(): Promise<void>;
 }
 
-/**
- * Runs `work` whenever it's woken, and otherwise at this interval. Repeats immediately as long as `work` returns true.
- */
+/** Runs `work` when woken, and otherwise at this interval. Repeats immediately while it returns true. */
 export function repeat(work: () => Promise<boolean>, everyMs: number, onFailure: (error: unknown) => void): Repeated {
   const state = { isClosed: false, wake: () => {} };
 

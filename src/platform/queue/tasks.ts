@@ -1,10 +1,10 @@
-/** The queue in the database: enqueues tasks, leases them to the instance that runs them, and ends them. */
+/** The queue's SQL: enqueues tasks, leases them to servers, and ends them. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Db } from '../db/database.js';
 import { statement, type Placeholders } from '../db/statement.js';
 import { tasks } from '../db/tables/tasks.js';
 
-/** A task that this instance runs, as long as it still holds the same lease. */
+/** A task that this server runs while it holds the lease. */
 export interface Task {
   readonly id: string;
   readonly key: string;
@@ -20,7 +20,7 @@ const insertTaskList = statement(
     on conflict (id) do update set run_at = now() where tasks.leased_until is null or tasks.leased_until <= now()`,
 );
 
-/** A task that is already waiting keeps its attempt count and becomes due now. A running task is left unchanged. */
+/** A waiting task becomes due now and keeps its attempt count. A running task doesn't change. */
 export async function insertTasks(tx: Db, kind: string, list: readonly Pick<Task, 'id' | 'key'>[]) {
   await insertTaskList(tx, { kind, list: JSON.stringify(list) });
 }
@@ -29,7 +29,7 @@ interface DatedTask extends Pick<Task, 'id' | 'key'> {
   readonly kind: string;
 }
 
-/** Enqueues a task for later, or reschedules it. An instance that is running it loses its lease. */
+/** Enqueues or reschedules a task. A server that is running it loses its lease. */
 export const queueTaskAt = statement(
   'queueTaskAt',
   {},
@@ -47,10 +47,10 @@ export const deleteTaskOf = statement(
 
 interface Claim {
   readonly kind: string;
-  /** A Postgres array with the keys of all tasks that this instance runs. */
+  /** The keys of all tasks that this server runs, as a Postgres array. */
   readonly running: string;
   readonly slowKeys: string;
-  /** True to claim tasks of slow keys, false to claim all others. */
+  /** True to claim slow keys' tasks, false for all others. */
   readonly isSlow: boolean;
   readonly placesPerKey: number;
   readonly places: number;
@@ -68,8 +68,8 @@ export const selectDueKinds = statement(
 );
 
 /**
- * Claims due tasks. A skip scan of the index finds the keys, no matter how many tasks each key has. Keys come in random
- * order, so no key waits for keys with more or older tasks.
+ * Claims due tasks. A skip scan finds the keys, however many tasks each has. Keys come in random order, so no key waits
+ * for busier ones.
  */
 export function claimTasks(mayRun: (key: SQL) => SQL = () => sql`true`) {
   return statement(
@@ -103,7 +103,7 @@ export function claimTasks(mayRun: (key: SQL) => SQL = () => sql`true`) {
 
 const isHeld = ($: Placeholders<Task>) => sql`id = ${$('id')} and leased_until = ${$('leasedUntil')}::timestamptz`;
 
-/** Deletes a task. Like the next statement, it returns no row if the lease is lost. */
+/** Deletes a task. This statement and the next one return no row if the lease is lost. */
 export const deleteTask = statement(
   'deleteTask',
   { id: tasks.id },

@@ -1,35 +1,30 @@
 /**
- * A bounded queue for a scarce resource with a fixed number of places. A free place goes to the next network address in
- * turn, and within the address to the next user in turn. If the queue is full, a call from an address with fewer
- * waiting calls replaces the newest call of another address. If no other address has more waiting calls, the server is
- * over capacity.
+ * A bounded queue for a resource with a fixed number of slots. A free slot goes to the next address in turn, and within
+ * it to the next user in turn. If the queue is full, a call from an address with fewer waiting calls replaces another
+ * address's newest call. If no address has more waiting calls, the server is over capacity.
  */
 import type { Refusal } from '../errors.js';
 import { createQuota, type Bound, type Release, type Client, type QuotaSettings } from './quota.js';
 
 export interface FairQueueSettings extends QuotaSettings {
-  /** The number of calls that may run at the same time. */
+  /** How many calls may run at the same time. */
   readonly places: number;
-  /**
-   * The number of places that one address may use. The rest stay free for other addresses, no matter how long the work
-   * takes.
-   */
+  /** How many slots one address may use. The rest serve other addresses, however long the work takes. */
   readonly placesPerAddress?: number;
-  /** The number of places that one user may use at one address. */
+  /** How many slots one user may use at one address. */
   readonly placesPerUser?: number;
-  /** The number of places for long work, shared by all addresses. */
   readonly placesForLong?: number;
   readonly waitMs: number;
 }
 
 export interface Work {
-  /** True if the work takes about a hundred times as long as most other work. */
+  /** True for work that takes about a hundred times as long as most. */
   readonly isLong?: boolean;
 }
 
 export interface FairQueue {
   run<T>(client: Client, work: () => Promise<T>, kind?: Work): Promise<T>;
-  /** Refuses all waiting calls and, from now on, every call that would have to wait. */
+  /** Refuses all waiting calls, and later ones that would have to wait. */
   stop(reason: () => Refusal): void;
   readonly active: number;
   readonly waiting: number;
@@ -57,7 +52,7 @@ export function createFairQueue({
   const quota = createQuota(settings);
   const atWork = createQuota({ ...settings, limits: { of: 'at work' } });
   /**
-   * The waiting calls by address and user. An address or user that was served moves to the end, so the first one is
+   * Waiting calls by address and user. After each turn, the address and the user move to the end. The first one is
    * next.
    */
   const lanes = new Map<string, Map<string, Set<Waiter>>>();
@@ -71,7 +66,7 @@ export function createFairQueue({
 
   async function run<T>(client: Client, work: () => Promise<T>, kind: Work = {}): Promise<T> {
     const { address, user } = client;
-    // While there is a free place for a user, only that user's long calls may be waiting.
+    // If a user has a free slot, only their long calls can be waiting.
     const isFree = hasPlace(address) && hasPlaceFor(address, user) && mayBegin(kind);
     const leave = isFree ? begin({ address, user }, kind) : await wait(client, kind);
     try {
@@ -97,7 +92,7 @@ export function createFairQueue({
   function wait(asking: Client, kind: Work): Promise<Release> {
     if (stopped) throw stopped();
     const { address, user } = asking;
-    // This is a copy, because the user of the original may become known while the call waits.
+    // A copy, because the original's user may become known while the call waits.
     const client: Client = { address, user };
     if (quota.inUse() >= (settings.limits.total ?? Infinity)) makeRoomFor(address);
     const release = quota.take(client);
@@ -118,8 +113,8 @@ export function createFairQueue({
   }
 
   /**
-   * Gives free places to waiting calls before any later call. A call that ends may have held up several others: another
-   * call of its user, and a long call.
+   * Gives free slots to waiting calls before any later call. A call that ends may have held up two others: its user's
+   * next call, and a long call.
    */
   function admitNext(): void {
     for (let next = firstInTurn(); next; next = firstInTurn()) {
@@ -161,9 +156,9 @@ export function createFairQueue({
   }
 
   /**
-   * Decides whose limit made a call wait too long. While calls are still being served, it's the caller's own limit if
-   * another user or address would get a place. It's also the caller's limit if this address has more waiting calls than
-   * all other addresses together. Otherwise, it's the server's limit.
+   * Decides whose limit made a call wait too long. While calls are still being served, it's the caller's if others
+   * could take the free slot. It's also the caller's if this address has more waiting calls than all others together.
+   * Otherwise, it's the server's.
    */
   function boundOf({ address, user }: Client): Bound {
     if (performance.now() - servedLastMs < waitMs / 2) {
@@ -219,7 +214,7 @@ function putIfAbsent<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): 
   return known;
 }
 
-/** Moves a key to the end of a map. Maps iterate in the order in which their keys were set. */
+/** Moves a key to the end, because maps iterate in insertion order. */
 function moveToEnd<Key, Value>(map: Map<Key, Value> | undefined, key: Key): void {
   const value = map?.get(key);
   if (value === undefined) return;

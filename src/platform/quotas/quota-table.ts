@@ -2,16 +2,11 @@
 import { QUOTAS, type QuotaName } from '../caller-limits.js';
 import { readFileSync } from 'node:fs';
 
-/**
- * How much of a resource may be held at the same time. If the limit is exceeded, a call is refused or a connection is
- * closed.
- */
+/** The limits on a resource. Above them, calls are refused or connections are closed. */
 export interface QuotaLimits {
-  /** The counted resource, in words. */
   readonly of: string;
-  /** The limit for one user within a network address. */
   readonly perUser?: number | undefined;
-  /** The limit for one network address. For IPv6, a whole /64 counts as one address. */
+  /** The limit for one address. An IPv6 /64 counts as one. */
   readonly perAddress?: number | undefined;
   readonly total?: number | undefined;
 }
@@ -24,7 +19,7 @@ interface QuotaVariables {
   readonly QUOTA_STREAMS_PER_ADDRESS: number;
 }
 
-/** Behind a proxy, all connections come from the proxy's address, so they have no limit per address. */
+/** Behind a proxy, all connections come from the proxy, so they have no limit per address. */
 export function quotasOf(variables: QuotaVariables, isBehindProxy: boolean): QuotaTable {
   const streamsPerAddress = variables.QUOTA_STREAMS_PER_ADDRESS;
   return {
@@ -41,13 +36,12 @@ export function quotasOf(variables: QuotaVariables, isBehindProxy: boolean): Quo
 }
 
 /**
- * A reserve of open files for the database, logs, and connections that wait for their sockets. The operating system
- * limits a process's open files. Without the reserve, idle connections could use up all files, and the server couldn't
- * connect to its own database.
+ * Open files reserved for the database, logs, and connections without a socket yet. Otherwise, idle connections could
+ * use all files that the system allows. The server then couldn't reach its own database.
  */
 const OTHER_FILES = 1_200;
 
-/** How many files this process may open. Infinite if the system doesn't report a limit. */
+/** Infinite if the system doesn't report a limit. */
 export function openFilesMax(): number {
   try {
     return Number(/^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity);
@@ -56,7 +50,7 @@ export function openFilesMax(): number {
   }
 }
 
-/** At least half of the files are for connections, however few files there are. */
+/** At least half of the files serve connections, however few files there are. */
 export function withinOpenFiles(quotas: QuotaTable, filesMax: number): QuotaTable {
   const { connections } = quotas;
   const total = Math.max(filesMax - OTHER_FILES, Math.floor(filesMax / 2));

@@ -1,23 +1,23 @@
 /**
- * Limits how much of a scarce resource a user, an address, and all callers together may hold. A call above its caller's
- * own limit gets a 429, and a call above the limit of all callers gets a 503.
+ * Limits how much of a resource a user, an address, and all callers together may hold. Above a caller's own limit, a
+ * call gets a 429. Above everyone's limit, it gets a 503.
  */
 import { type Refusal, refuse } from '../errors.js';
 import type { QuotaName } from '../caller-limits.js';
 import type { QuotaLimits } from './quota-table.js';
 
-/** A user within a network address. Until the user's session is known to be active, the holder is only the address. */
+/** A user at an address. Only the address counts until the user's session is known to be active. */
 export interface Client {
   readonly address: string;
   user?: string | undefined;
-  /** True if the client has closed the connection, so it can't receive a response. */
+  /** True once the client has closed the connection and can't receive a response. */
   isGone?(): boolean;
 }
 
-/** The client of the server's own work, such as startup and cleanup. */
+/** The server's own work, such as startup and cleanup. */
 export const SERVER: Client = { address: 'server' };
 
-/** Whose limit was reached. 'gone' if the client left while its call waited. */
+/** Whose limit was reached. 'gone' if the client left while waiting. */
 export const BOUNDS = ['user', 'address', 'server', 'gone'] as const;
 export type Bound = (typeof BOUNDS)[number];
 
@@ -28,16 +28,15 @@ export interface QuotaEvents {
 
 export const NO_EVENTS: QuotaEvents = { refused: () => undefined, waited: () => undefined };
 
-/** Releases the amount that was taken. Calling it again has no effect. */
+/** Releases the amount. Calling it again has no effect. */
 export type Release = () => void;
 
 export interface Quota {
-  /** Takes this amount from the quota, or throws a refusal. */
+  /** Takes the amount, or throws a refusal. */
   take(client: Client, amount?: number): Release;
-  /** The refusal for a client that is at the limit or has waited too long. */
+  /** The refusal for a client at its limit, or one that waited too long. */
   refusal(bound: Bound, why?: 'no more' | 'too late'): Refusal;
   inUse(address?: string, user?: string): number;
-  /** The address that currently holds the most. */
   largest(): string | undefined;
 }
 
@@ -53,7 +52,7 @@ export function createQuota({ name, limits, events, retryAfterSeconds = () => 1 
   const addresses = new Map<string, HeldByAddress>();
   let sweptAt = ADDRESSES_UNSWEPT;
 
-  /** Addresses that hold nothing stay for a while, because adding and removing keys burdens garbage collection. */
+  /** Keeps addresses that hold nothing for a while. Frequent changes to the keys burden garbage collection. */
   function heldBy(address: string): HeldByAddress {
     const known = addresses.get(address);
     if (known) return known;
@@ -127,7 +126,7 @@ interface HeldByAddress extends Held {
   users: Map<string, Held> | undefined;
 }
 
-/** Up to these sizes, the list of addresses and each address's list of users keep entries that hold nothing. */
+/** Addresses and users that hold nothing are removed only from longer lists. */
 const ADDRESSES_UNSWEPT = 1_000;
 const USERS_REMEMBERED = 10;
 

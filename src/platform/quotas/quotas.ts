@@ -1,4 +1,4 @@
-/** All quotas, created once at startup from the table in `caller-limits.ts` and the configuration. */
+/** All quotas, created at startup from `caller-limits.ts` and the configuration. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { HEAVY_READ, STREAM, type QuotaName } from '../caller-limits.js';
 import type { QuotaTable } from './quota-table.js';
@@ -28,19 +28,19 @@ export function createQuotas(limits: QuotaTable, events: QuotaEvents): Quotas {
     streams: createQuota(settings('streams')),
     requests: createQuota(settings('requests')),
     heavyReads: createFairQueue({ ...settings('heavyReads'), places: 1, waitMs: HEAVY_READ.waitMs }),
-    // No event is refused, because each stream has at most one waiting event.
+    // Never refuses an event, because each stream has at most one waiting.
     streamEvents: createFairQueue({
       ...settings('streams'),
       limits: { of: 'events' },
       places: 1,
       waitMs: STREAM.eventWaitMs,
     }),
-    // Above the total, the client with the most bytes is cut off instead of the latest one.
+    // Above the total, cuts off the client with the most bytes instead of the latest one.
     unreadBytes: createQuota({ ...settings('unreadBytes'), limits: { ...limits.unreadBytes, total: undefined } }),
   };
 }
 
-/** Resolves when it is the client's turn. Between two turns, the event loop handles all other pending work. */
+/** Between two turns, the event loop handles all other pending work. */
 export function waitForSlot(queue: FairQueue, client: Client): Promise<void> {
   return new Promise((begin, refuse) => {
     const work = async () => {
@@ -51,7 +51,7 @@ export function waitForSlot(queue: FairQueue, client: Client): Promise<void> {
   });
 }
 
-/** A request in progress. The request counts against its address, and against its user once the user is known. */
+/** A request in progress. Counts against its address, and its user once they're known. */
 export class RequestUnderWay {
   #release: Release;
   #isOver = false;

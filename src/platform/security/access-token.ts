@@ -1,6 +1,6 @@
 /**
- * Access tokens: short-lived JWTs, HS256 only. jsonwebtoken checks the signature. This file checks what jsonwebtoken
- * would let pass: a missing `exp`, one-byte secrets, string payloads, and audience lists.
+ * Access tokens: short-lived JWTs with HS256 only. jsonwebtoken checks the signature. This file also rejects a missing
+ * `exp`, one-byte secrets, string payloads, and audience lists.
  */
 import { createHmac, createSecretKey, type KeyObject, createHash, randomInt } from 'node:crypto';
 import jwt from 'jsonwebtoken';
@@ -9,17 +9,14 @@ import { ACCESS_TOKEN } from '../caller-limits.js';
 
 export interface AccessTokenSettings<B extends Bearer> {
   readonly secret: string;
-  /**
-   * The previous secret still verifies tokens but doesn't sign any, so the secret can be changed without logging users
-   * out.
-   */
+  /** Verifies tokens but signs none, so you can change the secret without logging users out. */
   readonly previousSecret?: string | undefined;
   readonly issuer: string;
   readonly audience: string;
   readonly ttlSeconds: number;
-  /** True if the claims name somebody that this service could have issued a token to. */
+  /** True if this service could have issued a token with these claims. */
   isBearer(this: void, claims: Readonly<Record<keyof Bearer, unknown>>): claims is B;
-  /** The current time, in milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly now?: () => number;
 }
 
@@ -36,12 +33,12 @@ export interface SignedToken {
   readonly expiresAt: Date;
 }
 
-/** Why a token is rejected. Only a token with a valid signature can be 'expired' or 'issued_in_future'. */
+/** Why a token is rejected. Only a token with a valid signature is 'expired' or 'issued_in_future'. */
 export type TokenProblem = 'malformed' | 'invalid' | 'expired' | 'issued_in_future';
 
 export interface AccessTokens<B extends Bearer = Bearer> {
   sign(bearer: B): SignedToken;
-  /** The claims of a token that is valid now, or the reason to reject it. */
+  /** The claims of a valid token, or the reason to reject it. */
   verify(token: string): Claims<B> | TokenProblem;
 }
 
@@ -52,7 +49,7 @@ export function createAccessTokens<B extends Bearer>(settings: AccessTokenSettin
   const signing = signingKey(secret);
   const keys = keysByHeader(previousSecret === undefined ? [signing] : [signing, signingKey(previousSecret)]);
   const nowSeconds = () => Math.floor(now() / 1000);
-  /** A signature stays valid forever, so verified payloads are cached. A token's times are checked on each call. */
+  /** A signature stays valid forever, so payloads are cached. Each call checks the token's times. */
   const payloads = new LRUCache<string, object>({ max: ACCESS_TOKEN.cachedPayloadsMax });
 
   function verifiedPayload(token: string): object | undefined {
@@ -90,19 +87,19 @@ interface SigningKey {
   readonly key: KeyObject;
 }
 
-/** If jsonwebtoken got a string, it would build a key object on every call, at fifty times the cost. */
+/** For a string, jsonwebtoken would build a key object on every call, at fifty times the cost. */
 function signingKey(secret: string): SigningKey {
   const bytes = Buffer.from(secret);
   if (bytes.length < SECRET_BYTES_MIN) throw new Error(`A token secret needs at least ${SECRET_BYTES_MIN} bytes.`);
   const key = createSecretKey(bytes);
-  // The ID is a truncated keyed hash, which reveals no more of the secret than a signature does.
+  // A truncated keyed hash, which reveals no more about the secret than a signature does.
   const id = createHmac('sha256', key).update('key id of access tokens').digest('base64url').slice(0, 11);
   return { id, key };
 }
 
 /**
- * All tokens of one secret start with exactly the same header, so the encoded header finds the key. A header with
- * another algorithm, without a key ID, or with its own key (`jwk`, `x5u`) isn't even decoded.
+ * All of a secret's tokens share one encoded header, which finds the key. A header with another algorithm, no key ID,
+ * or its own key (`jwk`, `x5u`) isn't even decoded.
  */
 function keysByHeader(keys: readonly SigningKey[]): Map<string, KeyObject> {
   return new Map(keys.map(({ id, key }) => [headerOf(jwt.sign({}, key, { algorithm: 'HS256', keyid: id })), key]));
@@ -112,18 +109,18 @@ function headerOf(token: string): string {
   return token.slice(0, token.indexOf('.'));
 }
 
-/** `{"` in base64url. jsonwebtoken would parse a JSON string that contains an object, and treat it as the object. */
+/** `{"` in base64url. jsonwebtoken would treat a JSON string that contains an object as that object. */
 const ENCODED_OBJECT = 'eyJ';
 
 function signedPayload(token: string, key: KeyObject, nowSeconds: number): object | undefined {
   if (!token.startsWith(ENCODED_OBJECT, token.indexOf('.') + 1)) return undefined;
   try {
-    // The token's expiry is checked later, with the other claims.
+    // The expiry is checked later with the other claims.
     const options = { algorithms: ['HS256' as const], clockTimestamp: nowSeconds, ignoreExpiration: true };
     const payload = jwt.verify(token, key, options);
     return typeof payload === 'object' ? payload : undefined;
   } catch {
-    // jsonwebtoken throws a different error for each defect. The caller gets the same response for all of them.
+    // jsonwebtoken throws a different error for each defect, but callers get one response.
     return undefined;
   }
 }
@@ -150,7 +147,7 @@ function isSecond(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
-/** The prefix of API keys. Only a key's SHA-256 is stored. */
+/** The prefix of API keys. The database stores only a key's SHA-256. */
 const API_KEY_PREFIX = 'jmk_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const API_KEY_CHARACTERS = 40;

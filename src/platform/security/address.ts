@@ -1,12 +1,12 @@
 /**
- * Determines a client's address, and what counts as one address. A client can write anything into X-Forwarded-For, so
- * only entries that our own proxies appended are trusted, counted from the right.
+ * Determines a client's address, and what counts as one address. Clients can write anything into X-Forwarded-For. So
+ * only the entries that our own proxies appended count, from the right.
  */
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * One identity for all spellings of an address. A household or a rented server gets a whole IPv6 /64, so a budget per
- * single address wouldn't be a limit at all. Any other string stays as it is, and so does an already shortened prefix.
+ * One identity for all spellings of an address. A household or a rented server owns a whole IPv6 /64, so a limit per
+ * single address would limit nothing. Other strings and shortened prefixes don't change.
  */
 export function addressIdentity(address: string): string {
   if (!isIPv6(address)) return address;
@@ -14,16 +14,16 @@ export function addressIdentity(address: string): string {
   return mappedIPv4(groups) ?? prefix64(groups);
 }
 
-/** The client's full address. This is the socket's address, or the one that the outermost trusted proxy appended. */
+/** The client's full address: the socket's, or the one that the outermost trusted proxy appended. */
 export function believedAddress(socketAddress: string, xForwardedFor: string | undefined, trustedHops: number): string {
   if (trustedHops <= 0 || !xForwardedFor) return socketAddress;
   const entries = xForwardedFor.split(',');
-  // Invalid entries count too. Omitting them would shift the count into entries that the client wrote.
+  // Counts invalid entries too. Without them, the count would reach entries that the client wrote.
   const entry = entries[Math.max(0, entries.length - trustedHops)];
   return addressIn(entry ?? '') ?? socketAddress;
 }
 
-/** An entry's address, without the port that some proxies add. */
+/** The entry without the port that some proxies add. */
 function addressIn(entry: string): string | undefined {
   const text = entry.trim();
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
@@ -32,7 +32,7 @@ function addressIn(entry: string): string | undefined {
 
 type Groups = readonly number[];
 
-/** The eight 16-bit groups of an address that `isIPv6` has accepted. */
+/** The eight 16-bit groups of a valid IPv6 address. */
 function groupsOf(address: string): Groups {
   const [head = '', tail] = withoutZone(address).split('::');
   const left = groupsIn(head);
@@ -50,7 +50,7 @@ function groupsIn(text: string): number[] {
   return text.split(':').flatMap((part) => (isIPv4(part) ? pairsOf(part) : [Number.parseInt(part, 16)]));
 }
 
-/** The last two groups may be written as an IPv4 address. */
+/** An address may end in IPv4 notation for its last two groups. */
 function pairsOf(ipv4: string): number[] {
   const [a = 0, b = 0, c = 0, d = 0] = ipv4.split('.').map(Number);
   return [a * 256 + b, c * 256 + d];
@@ -62,14 +62,14 @@ function mappedIPv4(groups: Groups): string | undefined {
   return isMapped ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : undefined;
 }
 
-/** The host's half is all zeros, so the longest run of zeros, which `::` stands for, is always at the end. */
+/** The second half is all zeros, so `::` always stands for the end. */
 function prefix64(groups: Groups): string {
   const prefixGroups = groups.slice(0, 4);
   while (prefixGroups.at(-1) === 0) prefixGroups.pop();
   return `${prefixGroups.map((group) => group.toString(16)).join(':')}::/64`;
 }
 
-/** True if a host in a URL or a socket's address is this machine. */
+/** True if a URL's host or a socket's address is this machine. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').replace(/^::ffff:/i, '');
   return bare === 'localhost' || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));

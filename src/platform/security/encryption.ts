@@ -1,16 +1,16 @@
 /**
- * Encrypts secrets that the server must be able to read again, so a copy of the database doesn't reveal them. Uses
- * AES-256-GCM with a key derived from JWT_SECRET. Secrets encrypted under JWT_PREVIOUS_SECRET can be read too, and are
- * encrypted again while both variables are set.
+ * Encrypts secrets that the server must read again, so a copied database doesn't reveal them. Uses AES-256-GCM with a
+ * key derived from JWT_SECRET. While JWT_PREVIOUS_SECRET is set, the server can also read secrets encrypted under it,
+ * and encrypts them again with the new key.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface Encryptor {
-  /** The name of the key that `encrypt` uses. The name reveals nothing about the key itself. */
+  /** The name of the current key. It reveals nothing about the key. */
   readonly keyName: string;
-  /** To decrypt the text, pass the same `about`. Text that is copied to another row can't be decrypted there. */
+  /** Decryption needs the same `about`, so text copied to another row can't be decrypted there. */
   encrypt(text: string, about: string): string;
-  /** Decrypts a string. Returns undefined if neither key decrypts it. */
+  /** Returns undefined if neither key decrypts the text. */
   open(sealedText: string, about: string): string | undefined;
 }
 
@@ -59,7 +59,7 @@ function decrypt(key: Buffer, bytes: Buffer, about: string): string | undefined 
   try {
     return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString();
   } catch {
-    // The text was encrypted with another key or was altered. GCM doesn't show which.
+    // Another key encrypted the text, or someone altered it. GCM doesn't tell which.
     return undefined;
   }
 }

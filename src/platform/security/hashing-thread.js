@@ -1,6 +1,6 @@
 /**
- * One of the threads of hashing-threads.ts. This file is in JavaScript because a thread starts from a file, and Node
- * doesn't read TypeScript. So the same file is in src/ and in dist/.
+ * A thread of hashing-threads.ts. Threads start from a file and Node doesn't read TypeScript. So this is JavaScript,
+ * and src/ and dist/ have the same file.
  */
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
@@ -10,18 +10,17 @@ import bcrypt from 'bcrypt';
 /** @typedef {{ plain: string, cost: number } | { plain: string, hash: string }} Task */
 
 /**
- * Gives a hashing thread a tenth of another thread's CPU time if both want the same core. Logins yield but still make
- * progress.
+ * Gives this thread a tenth of another thread's CPU time if both want one core. Logins yield but still make progress.
  */
 const NICENESS = 10;
 
 try {
-  // Only Linux has a priority per thread. On other systems, the threads keep theirs.
+  // Only Linux has a priority per thread. Elsewhere, threads keep theirs.
   setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), NICENESS);
 } catch {}
 
 /**
- * Uses bcrypt's synchronous calls. Its asynchronous calls would leave this thread for Node's pool.
+ * Uses bcrypt's synchronous calls, because the asynchronous ones run in Node's own thread pool.
  *
  * @param {Task} task
  */

@@ -1,6 +1,6 @@
 /**
- * Runs bcrypt on its own low-priority threads. A flood of logins slows down logins, but not file access and DNS lookups
- * in Node's own small thread pool.
+ * Runs bcrypt on low-priority threads. A flood of logins then slows down only logins, not the file access and DNS
+ * lookups in Node's small thread pool.
  */
 import { Worker } from 'node:worker_threads';
 import { HASHING } from '../service-limits.js';
@@ -13,7 +13,7 @@ export interface HashingThreads {
 type Task = { readonly plain: string } & ({ readonly cost: number } | { readonly hash: string });
 type TaskResult = { readonly result: string | boolean } | { readonly problem: string };
 
-/** Idle threads, up to a limit. The queue in `passwords.ts` limits the busy threads. */
+/** Idle threads, up to a limit. The queue in `passwords.ts` limits the busy ones. */
 const idle: Worker[] = [];
 
 export const hashingThreads: HashingThreads = {
@@ -46,7 +46,7 @@ function start(): Worker {
   return new Worker(new URL('hashing-thread.js', import.meta.url), { execArgv: [], env: {} });
 }
 
-/** Releases a thread. A thread without work doesn't keep the process alive. */
+/** Releases a thread. Idle threads don't keep the process alive. */
 function release(thread: Worker): void {
   thread.unref();
   if (idle.length < HASHING.idleThreadsMax) idle.push(thread);

@@ -1,6 +1,6 @@
 /**
- * The tokens in email links. Each token is an HMAC over its email's identifier. So although only the token's hash is
- * stored, any instance can create an email again, even while JWT_SECRET is being replaced.
+ * Tokens for email links. Each one is an HMAC over its email's ID, and only its hash is stored. Any server can still
+ * create the same email again, even while JWT_SECRET is being replaced.
  */
 import { createHash, createHmac } from 'node:crypto';
 

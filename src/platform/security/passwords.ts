@@ -1,7 +1,7 @@
 /**
- * Hashes passwords with bcrypt. A hash occupies a thread for a quarter of a second, so a fair queue limits how many run
- * at the same time and refuses calls that would wait too long. bcrypt ignores all bytes after the 72nd, so the input
- * schemas reject longer passwords.
+ * Hashes passwords with bcrypt. A hash occupies a thread for a quarter of a second. A fair queue limits how many run at
+ * once, and refuses calls that would wait too long. bcrypt ignores all bytes after the 72nd, so the input schemas
+ * reject longer passwords.
  */
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -22,15 +22,15 @@ export interface PasswordSettings {
 
 export interface Passwords {
   hash(plain: string, client?: Client): Promise<string>;
-  /** If there is no hash, as for an unknown account, the result is false, but it takes as long as a real comparison. */
+  /** Without a hash, as for an unknown account, returns false after the same time as a real comparison. */
   matches(plain: string, hash: string | undefined, client?: Client): Promise<boolean>;
-  /** Refuses waiting calls and, from now on, those that would have to wait. */
+  /** Refuses waiting calls, and later ones that would have to wait. */
   stop: FairQueue['stop'];
   readonly active: number;
   readonly waiting: number;
 }
 
-/** Two hashes at the same time, or one on a small machine, leave a core free for everything else. */
+/** Runs two hashes at a time, or one on a small machine, to leave a core for everything else. */
 const CONCURRENT = Math.max(1, Math.min(2, availableParallelism() - 1));
 
 export function createPasswords({
@@ -46,7 +46,7 @@ export function createPasswords({
     events,
     places: concurrent,
     waitMs: HASHING.waitMs,
-    // After this time, a quarter of the queue has been served, and there is room again.
+    // By then, a quarter of the queue has been served, so there is room again.
     retryAfterSeconds: () => Math.max(1, Math.ceil((queue.waiting * lastMs) / concurrent / 4 / 1_000)),
   });
   const dummyHash = hashOfNoPassword(cost);
@@ -75,9 +75,9 @@ export function createPasswords({
 }
 
 /**
- * A well-formed hash of the same cost. bcrypt compares a malformed hash in a millisecond, which would reveal which
- * emails have accounts. The hash is constant because computing one would delay startup. Its last character sets bits
- * that no real hash has, so no password matches it.
+ * A well-formed hash of the same cost, which no password matches. bcrypt rejects a malformed hash in a millisecond,
+ * which would reveal which emails have accounts. It's a constant, because computing one would delay startup. Its last
+ * character sets bits that no real hash has.
  */
 function hashOfNoPassword(cost: number): string {
   const digits = randomBytes(24).toString('base64').replaceAll('+', '.').slice(0, 30);

@@ -1,6 +1,6 @@
 /**
- * Decides which addresses a webhook may have. Any user can register a webhook, and the other services in this network
- * trust the server. So an address that isn't certainly public is rejected, at registration and at each connection.
+ * Decides which addresses a webhook may have. Any user can register a webhook, and other services in this network trust
+ * the server. So an address that isn't certainly public is rejected, at registration and on each connection.
  */
 import { NODATA, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
@@ -8,20 +8,19 @@ import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 
 export interface AddressRules {
-  /** The problem with a URL. Undefined if the URL is allowed. Names are looked up only when a connection is made. */
+  /** The problem with a URL. Undefined if the URL is allowed. Names are looked up only for a connection. */
   problemWith(url: string): string | undefined;
-  /** The DNS lookup for connections to webhooks. Undefined if the system's own lookup can be used. */
+  /** The DNS lookup for webhook connections. Undefined to use the system's own. */
   readonly lookup: LookupFunction | undefined;
 }
 
 export interface AddressSettings {
   /** Allows plain HTTP and private addresses, for tests and trials. */
   readonly allowPrivate: boolean;
-  /** The name servers to use instead of the system's own. */
   readonly nameServers?: readonly string[];
 }
 
-/** The error code for a name that has a private address. */
+/** The error code for a name with a private address. */
 export const NOT_PUBLIC = 'ADDRESS_NOT_PUBLIC';
 
 export function createAddressRules({ allowPrivate, nameServers }: AddressSettings): AddressRules {
@@ -41,17 +40,14 @@ function problemWithPublicAddress(text: string): string | undefined {
   return problemWithText(text) ?? problemWithParts(url) ?? problemWithPort(url) ?? problemWithHost(url);
 }
 
-/**
- * The characters that a URL may contain. Other characters could hide where the URL leads, from people or from other
- * programs.
- */
+/** Other characters could hide from people or programs where a URL leads. */
 const PRINTABLE_URL = /^https?:\/\/[\x21-\x5b\x5d-\x7e]+$/i;
 
 function problemWithText(text: string): string | undefined {
   return PRINTABLE_URL.test(text) ? undefined : 'must use only printable ASCII, with // and without \\';
 }
 
-/** Parses a URL as browsers do: the hosts of `https://0x7f.1` and `https://2130706433` become 127.0.0.1. */
+/** Parses a URL like browsers, which read the hosts `0x7f.1` and `2130706433` as 127.0.0.1. */
 function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
@@ -63,7 +59,7 @@ function problemWithParts({ username, password, hash }: URL): string | undefined
 
 const LOWEST_FREE_PORT = 1024;
 
-/** Lower ports belong to other services, which a request must not connect to. */
+/** Lower ports belong to other services, which webhooks must not reach. */
 function problemWithPort({ port }: URL): string | undefined {
   return port === '' || Number(port) >= LOWEST_FREE_PORT
     ? undefined
@@ -80,8 +76,8 @@ function problemWithHost({ hostname }: URL): string | undefined {
 }
 
 /**
- * True for a public address. An IPv6 address must be in 2000::/3 and have no special use. Addresses that contain an
- * IPv4 address (mapped, 6to4, NAT64, Teredo) are always rejected.
+ * True for a public address. An IPv6 address must be in 2000::/3 and have no special use. Addresses that embed an IPv4
+ * address (mapped, 6to4, NAT64, Teredo) are always rejected.
  */
 export function isPublicAddress(address: string): boolean {
   if (!isIP(address) || address.includes('%')) return false;
@@ -92,7 +88,7 @@ export function isPublicAddress(address: string): boolean {
 
 const GLOBAL_UNICAST = ipaddr.IPv6.parse('2000::');
 
-/** Uses c-ares instead of the system's lookup, because a silent name server must not block one of Node's threads. */
+/** Uses c-ares, because a silent name server would block one of Node's threads in the system's lookup. */
 function publicLookup(nameServers: readonly string[] | undefined): LookupFunction {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   if (nameServers) resolver.setServers(nameServers);
@@ -105,17 +101,14 @@ function publicLookup(nameServers: readonly string[] | undefined): LookupFunctio
   };
 }
 
-/**
- * Rejects a name with a private address even if its other addresses are public. No public endpoint has a name like
- * that.
- */
+/** Rejects a name if any of its addresses is private. No public endpoint has such a name. */
 async function publicAddressesOf(resolver: Resolver, hostname: string) {
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   const addresses = [
     ...addressesIn(v4).map((address) => ({ address, family: 4 })),
     ...addressesIn(v6).map((address) => ({ address, family: 6 })),
   ];
-  // A CNAME without addresses resolves to an empty list without an error, and Node fails on an empty list.
+  // A CNAME without addresses resolves to an empty list, on which Node fails.
   if (addresses.length === 0)
     throw v4.status === 'rejected'
       ? v4.reason

@@ -1,13 +1,13 @@
 /**
- * Rate limits that are exact under any number of parallel calls. graphql-rate-limit's own stores read first and write
- * later, so with a limit of 5, a thousand parallel calls could pass. Therefore, its limiter gets a store that counts
- * with rate-limiter-flexible. A window starts with the first call that is counted in it.
+ * Rate limits that stay exact under parallel calls. graphql-rate-limit's own stores read first and write later. With a
+ * limit of 5, a thousand parallel calls could pass. So its limiter gets a store that counts with rate-limiter-flexible.
+ * A window starts with its first counted call.
  *
- * Without Redis, or while it's unreachable, counts are in memory. Each identity stays there until its window ends,
- * after a minute, or after an hour for emails. A million identities take about 400 MB.
+ * Without Redis, or while it's unreachable, memory holds the counts. Each identity stays until its window ends, after a
+ * minute, or after an hour for emails. A million identities take about 400 MB.
  *
- * A budget of failures is consumed before the attempt and refunded after a success. If failures were counted only after
- * they happen, every attempt that starts before the first failure would pass.
+ * A limit on failures is consumed before the attempt and refunded after a success. Otherwise, every attempt that starts
+ * before the first failure would pass.
  */
 import { createHash } from 'node:crypto';
 import { getGraphQLRateLimiter } from 'graphql-rate-limit';
@@ -16,20 +16,20 @@ import { connectRedis, within, type Redis } from '../redis.js';
 import { REDIS, UNCOUNT_UNTIL_MS_BEFORE_END } from '../service-limits.js';
 
 export interface RateBudget {
-  /** The budget's name. The name is always our own, never a caller's text. */
+  /** Always our own name, never a caller's text. */
   readonly name: string;
-  /** The number of calls allowed per window. 0 allows none. */
+  /** The calls allowed per window. 0 allows none. */
   readonly max: number;
   readonly windowSeconds: number;
 }
 
 export interface RateLimitSettings {
-  /** If this is false, every call passes and nothing is counted. */
+  /** If false, every call passes and nothing is counted. */
   readonly enabled: boolean;
   readonly redisUrl?: string | undefined;
   /** How long a call waits for Redis when the connection is lost. Later calls don't wait. */
   readonly redisTimeoutMs?: number;
-  /** Called once for each loss of the connection. A Redis that can't be reached at startup also counts as a loss. */
+  /** Called once per lost connection, and if Redis can't be reached at startup. */
   onRedisLost(error: unknown): void;
   onRedisBack(): void;
 }
@@ -39,19 +39,18 @@ export interface RateLimitResult {
   readonly limit: number;
   readonly windowSeconds: number;
   readonly remaining: number;
-  /** The number of seconds until the window ends. */
   readonly resetSeconds: number;
-  /** At least 1 for a refused call, 0 for one that passes. */
+  /** At least 1 for a refused call, or 0. */
   readonly retryAfterSeconds: number;
-  /** Removes this call from the count. Has no effect the second time or for a refused call. */
+  /** Removes this call from the count, once. Has no effect for a refused call. */
   refund(): Promise<void>;
 }
 
 export interface RateLimits {
-  /** Counts this call if there is room for it. A refused call isn't counted. */
+  /** Counts the call if there is room. Refused calls don't count. */
   take(budget: RateBudget, key: string): Promise<RateLimitResult>;
   storeInUse(): 'memory' | 'redis';
-  /** Settles once it is known whether Redis can be reached, within a second or two. */
+  /** Resolves within a second or two, once it's known whether Redis is reachable. */
   ready(): Promise<void>;
   close(): Promise<void>;
 }
@@ -112,8 +111,8 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
   }
 
   /**
-   * Undefined if Redis fails. The library's `insuranceLimiter` would also count in memory, but without saying why, so a
-   * full or read-only Redis would look healthy in the log and the metrics.
+   * Returns undefined if Redis fails. The library's `insuranceLimiter` would hide why, so a full or read-only Redis
+   * would look healthy in the log and metrics.
    */
   async function tryRedis<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (redis?.status !== 'ready' || isReconnecting) return undefined;
@@ -153,13 +152,12 @@ interface Counters {
   readonly inRedis: RateLimiterRedis | undefined;
 }
 
-/** A call that one of the counters has counted. */
 interface CountedCall {
   readonly counter: RateLimiterMemory | RateLimiterRedis;
   readonly key: string;
   readonly hasRoom: boolean;
   readonly remaining: number;
-  /** The end of the window on the clock of `performance.now()`, which never goes back. */
+  /** When the window ends, on the clock of `performance.now()`, which never goes back. */
   readonly windowEndsMs: number;
 }
 
@@ -172,7 +170,7 @@ function createCounters({ name, max, windowSeconds }: RateBudget, redis: Redis |
   };
 }
 
-/** Counts a call. The counter also counts a call for which there is no room, and `uncount` removes that call again. */
+/** Counts a call. The counter also counts calls above the limit, and `uncount` removes them. */
 async function consume(counter: CountedCall['counter'], key: string): Promise<CountedCall> {
   try {
     return countedCall(counter, key, true, await counter.consume(key));
@@ -191,19 +189,19 @@ function countedCall(
   return { counter, key, hasRoom, remaining: remainingPoints, windowEndsMs: performance.now() + msBeforeNext };
 }
 
-/** Keeps callers' text out of Redis and all keys short. No caller can find two keys with the same hash. */
+/** Keeps callers' text out of Redis, and keys short. No caller can find two keys with the same hash. */
 function shortKey(key: string): string {
   return createHash('sha256').update(key).digest().toString('base64url', 0, 16);
 }
 
-/** An error that Redis returned over a working connection. */
+/** True for an error that Redis returned over a working connection. */
 function isReply(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
 /**
- * The part of the limiter's type that is used. `refusal` is declared as a method, so the library's type matches without
- * a cast. The limiter reads nothing else from a resolver's parameters.
+ * The used part of the limiter's type. As a method, `refusal` matches the library's type without a cast. The limiter
+ * reads nothing else from a resolver's parameters.
  */
 interface Limiter {
   refusal(
@@ -212,18 +210,15 @@ interface Limiter {
   ): Promise<string | undefined>;
 }
 
-/**
- * Asks graphql-rate-limit's limiter. The store counts when the limiter reads it, and ignores what the limiter writes
- * afterward.
- */
+/** Asks graphql-rate-limit's limiter. The store counts when the limiter reads, and ignores what it writes. */
 async function isAllowed({ name, max }: RateBudget, countCall: () => Promise<boolean>): Promise<boolean> {
-  // The limiter treats a limit of 0 as its default of 5.
+  // The limiter would read a limit of 0 as its default of 5.
   if (!(max >= 1)) return false;
   const limiter: Limiter = {
     refusal: getGraphQLRateLimiter({
       identifyContext: () => name,
       store: {
-        // The limit is one. The limiter sees one earlier call if the counter refused the call, and otherwise none.
+        // With a limit of 1, one earlier call means refused, and none means counted.
         getForIdentity: async () => ((await countCall()) ? [] : [Date.now()]),
         setForIdentity: () => undefined,
       },

@@ -1,23 +1,22 @@
 /**
- * A refresh token's successor can be created again although no token is stored. The successor's time is the used
- * token's first use. Its 16 bytes are an HMAC over the used token, with a key that only this service has. So a client
- * that loses a response, or refreshes in two tabs at the same time, gets the same successor again.
+ * Creates a refresh token's successor again without storing any token. The successor's time is the used token's first
+ * use. Its 16 bytes are an HMAC over the used token, with the service's key. A client that loses a response, or
+ * refreshes in two tabs, gets the same successor again.
  */
 import { createHmac } from 'node:crypto';
 import { ID_RANDOM_BYTES, idFrom, type PrefixedId } from '../ids.js';
 
 export interface RefreshTokenSettings<P extends string> {
-  /** The prefix of every refresh token. */
   readonly prefix: P;
   readonly secret: string;
-  /** The previous secret. An instance that uses it, or used it, may have created the successor. */
+  /** A server that uses or used this secret may have created the successor. */
   readonly previousSecret?: string | undefined;
 }
 
 export interface RefreshTokens<P extends string = string> {
   /**
-   * Returns the possible successors, one for each secret. A new successor is always the first one. If the token was
-   * used earlier, the successor whose hash is stored was issued.
+   * Returns one possible successor per secret. A new successor is always the first. For a token that was used before,
+   * the stored hash shows which one was issued.
    */
   successorsOf(usedToken: string, firstUsedAt: Date): readonly [PrefixedId<P>, ...PrefixedId<P>[]];
 }

@@ -1,9 +1,9 @@
-/** Secrets that operators set, or that the server generates and stores next to its data so they survive restarts. */
+/** Secrets from the operator, or generated and stored next to the data so they survive restarts. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Reads the secret from the file with this name in the data folder. The first call generates the secret. */
+/** Reads the secret from this file in the data folder. The first call generates it. */
 export function keptSecret(dataFolder: string, name: 'jwt-secret' | 'mailbox-secret'): string {
   const file = join(dataFolder, name);
   if (!existsSync(file)) {

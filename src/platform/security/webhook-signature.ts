@@ -1,4 +1,4 @@
-/** Signs webhook requests according to the Standard Webhooks specification: v1, HMAC-SHA256. */
+/** Signs webhook requests as the Standard Webhooks specification requires: v1, HMAC-SHA256. */
 import { createHmac, randomBytes } from 'node:crypto';
 
 const PREFIX = 'whsec_';
@@ -14,7 +14,7 @@ export interface SignedMessage {
   readonly body: string;
 }
 
-/** The headers, with one signature per secret, because the receiver may have any of the secrets. */
+/** Signs with every secret, because the receiver may have any of them. */
 export function signatureHeaders(secrets: readonly string[], { id, timestampSeconds, body }: SignedMessage) {
   const signature = (secret: string) =>
     createHmac('sha256', Buffer.from(secret.slice(PREFIX.length), 'base64'))

@@ -1,4 +1,4 @@
-/** Logs each event as one line of JSON to standard output, in batches. Trims errors to keep secrets out. */
+/** Writes each event to standard output as one line of JSON, in batches. Keeps secrets in errors out of the log. */
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
 
 export function createLog(level: string, destination?: DestinationStream): Logger {
@@ -17,18 +17,18 @@ export function createLog(level: string, destination?: DestinationStream): Logge
 const WARN = pino.levels.values['warn'] ?? 40;
 const BATCH_BYTES = 4_096;
 const FLUSH_INTERVAL_MS = 200;
-/** The maximum size of unread log lines. If nobody reads standard output, further lines are dropped. */
+/** If nobody reads standard output, lines above this total are dropped. */
 const UNREAD_BYTES_MAX = 16 * 1_024 * 1_024;
-/** How long an ending process waits for somebody to read the remaining lines. */
+/** How long an ending process waits until somebody has read the remaining lines. */
 const EXIT_WAIT_MS = 5_000;
 
 /**
- * Writing line by line takes 6 to 9% of a call's CPU time, so lines are collected until they fill 4 KB or a fifth of a
- * second has passed. Warnings and errors are written immediately, and a process that ends flushes the rest. Writes are
- * synchronous, because a write in progress when the process ends can be lost.
+ * Collects lines until they fill 4 KB or a fifth of a second has passed. Writing each line takes 6 to 9% of a call's
+ * CPU time. Warnings, errors, and the end of the process flush immediately. Writes are synchronous, because a pending
+ * write can be lost when the process ends.
  */
 function openStandardOutput(): DestinationStream {
-  // Node makes a pipe non-blocking when it opens this stream. A reader that stopped reading must not stop the market.
+  // Node makes a pipe non-blocking when it opens this stream. A stalled reader must not stop the market.
   void process.stdout;
   let exitDeadline = 0;
   const output = pino.destination({
@@ -36,12 +36,12 @@ function openStandardOutput(): DestinationStream {
     sync: true,
     minLength: BATCH_BYTES,
     maxLength: UNREAD_BYTES_MAX,
-    // A full pipe returns EAGAIN. Only an ending process waits for the pipe's reader.
+    // A full pipe returns EAGAIN. Only an ending process waits for its reader.
     retryEAGAIN: () => Date.now() < exitDeadline,
   });
   let isBroken = false;
   const timer = setInterval(() => output.flush(), FLUSH_INTERVAL_MS).unref();
-  // After a broken pipe, every line is dropped. After another error, such as a full disk, the next flush retries.
+  // After a broken pipe, drops every line. After another error, such as a full disk, the next flush retries.
   output.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') return;
     isBroken = true;
@@ -49,11 +49,11 @@ function openStandardOutput(): DestinationStream {
   });
   process.once('exit', () => {
     exitDeadline = Date.now() + EXIT_WAIT_MS;
-    // A flush stops when less than `minLength` is left, so it would keep the last lines in memory.
+    // A flush leaves less than `minLength` behind, so it would keep the last lines in memory.
     if (!isBroken) Object.assign(output, { minLength: 1 }).flush();
   });
   const destination = {
-    // This symbol asks pino to set `lastLevel` before each line.
+    // Makes pino set `lastLevel` before each line.
     [Symbol.for('pino.metadata')]: true,
     lastLevel: 0,
     write(line: string) {
@@ -65,10 +65,7 @@ function openStandardOutput(): DestinationStream {
   return destination;
 }
 
-/**
- * Postgres quotes users' data in errors about data. For these errors, the log has only the code and the names of tables
- * and constraints.
- */
+/** Postgres quotes users' data in some errors. Logs only their code and the names of tables and constraints. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, message, stack } = error;
@@ -89,7 +86,7 @@ function describeError(error: unknown): unknown {
   };
 }
 
-/** `stack` starts with the message, which can span several lines if it quotes a value. */
+/** `stack` starts with the message, which may span several lines. */
 function framesOf({ stack = '', message }: Error): string[] {
   const at = stack.indexOf(message);
   return at < 0

@@ -6,19 +6,19 @@ import { QUOTAS } from '../caller-limits.js';
 import { BOUNDS, type QuotaEvents } from '../quotas/quota.js';
 
 export interface Metrics extends QuotaEvents {
-  /** Records that a batch of events got positions. `lagSeconds` is how long the oldest event had waited. */
+  /** Records a batch of events that got positions. `lagSeconds` is the oldest event's wait. */
   recordNumbering(events: number, lagSeconds: number): void;
-  /** Records how many events were waiting for a position at the last check. */
+  /** Records how many events had no position at the last check. */
   recordWaiting(events: number): void;
-  /** Records that the instance received its own notification through the database. */
+  /** Records that the server received its own notification through the database. */
   recordHeartbeat(): void;
-  /** Records that a batch was read for the streams of this instance. */
+  /** Records a batch that was read for this server's streams. */
   recordBatch(events: number): void;
-  /** Records that a request ended. A 503 from an operator's path such as /readyz isn't counted as an error. */
+  /** Records the end of a request. On an operator's path such as /readyz, a 503 isn't an error. */
   observe(route: string, status: number, seconds: number, isForOperator?: boolean): void;
-  /** Records that an operation finished, either on its own or as part of a request. */
+  /** Records that an operation finished, on its own or as part of a request. */
   recordOperation(operation: string, api: Api | undefined, code: string, seconds: number): void;
-  /** Records the end of a request: its error codes, and its duration if it didn't reach an operation. */
+  /** Records a request's error codes, and its duration if it didn't reach an operation. */
   recordAnswer(record: RequestRecord, seconds: number): void;
   recordStreamStart(channel: string): void;
   recordStreamEvent(channel: string): void;
@@ -28,19 +28,18 @@ export interface Metrics extends QuotaEvents {
   recordRetry(code: string): void;
   recordRateLimit(budget: string): void;
   /**
-   * Adds a counter with one label, which has these values from the start. Returns a function that increments the
-   * counter.
+   * Adds a counter with one label, and starts each of its values at 0. Returns a function that increments the counter.
    */
   counter(name: string, help: string, label: string, values: readonly string[]): (value: string) => void;
   /** Adds a histogram of seconds with one label. Returns a function that records a duration. */
   histogram(name: string, help: string, label: string): (value: string, seconds: number) => void;
   /** Adds a gauge that is read at each scrape. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /** Adds gauges with a label. `read` returns a number for each of the label's values. */
+  /** Adds a gauge with a label. `read` returns a number for each of the label's values. */
   gauges(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void;
-  /** Adds a fact in words, as the labels of a gauge that is always 1. */
+  /** Adds a gauge that is always 1, with a fact in its labels. */
   fact(name: string, help: string, labels: Readonly<Record<string, string>>): void;
-  /** Returns the milliseconds since a call was last rejected because the whole server was at capacity. */
+  /** Returns the milliseconds since a call was rejected for lack of capacity. */
   msSinceBusy(): number;
   print(): Promise<string>;
   readonly contentType: string;
@@ -55,16 +54,10 @@ type Figures = Readonly<Record<string, number>>;
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/**
- * prom-client's gauges that are named like counters. They're removed, because each one is only the sum of another gauge
- * over its `type` label.
- */
+/** prom-client names these gauges like counters. Each only repeats the sum of another gauge, so it's removed. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
-/**
- * These failures are counted from 0 at startup. An alert on a rate needs a first value and would otherwise miss the
- * first failure.
- */
+/** Starts these counters at 0. An alert on a rate needs an earlier value, and would miss the first failure. */
 const FAILURES = [
   ['database_full', '53100'],
   ['database_full', '53200'],

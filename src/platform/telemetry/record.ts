@@ -1,24 +1,24 @@
-/** The facts about one request for its log line and the metrics. */
+/** A request's facts for its log line and the metrics. */
 import { Overload, Refusal, type OverloadCause } from '../errors.js';
 
 export type Api = 'graphql' | 'rest';
 
 export interface NamedDocument {
-  /** The operation's name, as the document's author wrote it. */
+  /** The document's own name for the operation. */
   readonly name: string | undefined;
   /** The SHA-256 of the document's text, in hex. */
   readonly hash: string;
 }
 
-/** This number is enough, because a GraphQL document can have at most fifteen aliases. */
+/** More than a request can run, because a GraphQL document has at most fifteen aliases. */
 const OPERATIONS_MAX = 20;
 
 export class RequestRecord {
-  /** The API that serves the request. Undefined for pages and the operator's paths. */
+  /** Undefined for pages and for operators' paths. */
   api: Api | undefined;
   /** The user that a genuine token names, even if the session has ended. */
   claimedUser: string | undefined;
-  /** The API key, if the caller used one instead of a session. Undefined until the key is found to be genuine. */
+  /** The API key, if one was used and is genuine. */
   apiKey: string | undefined;
   /** Why the response was a 401. */
   reason: string | undefined;
@@ -27,11 +27,9 @@ export class RequestRecord {
   /** The ID of the trace that the caller started (W3C Trace Context). */
   traceId: string | undefined;
   sqlstate: string | undefined;
-  /** The first limit that was reached. */
   limit: string | undefined;
-  /** The account that someone is trying to log in to. That person may be anyone. */
+  /** The account that someone tries to log in to. They may be anyone. */
   account: string | undefined;
-  /** The operations that ran, by their GraphQL names. */
   readonly operations = new Set<string>();
   readonly codes = new Set<string>();
 
@@ -45,7 +43,7 @@ export class RequestRecord {
     this.noteOverload(refusal);
   }
 
-  /** Adds errors in the format in which they are sent. */
+  /** Adds errors in the format in which they're sent. */
   addErrors(errors: readonly { readonly extensions?: SentExtensions }[]): void {
     for (const { extensions = {} } of errors) {
       if (typeof extensions.code === 'string') this.codes.add(extensions.code);
@@ -76,7 +74,7 @@ interface SentExtensions extends Explanation {
   readonly status?: unknown;
 }
 
-/** The fields of the log line that are known so far. */
+/** The log line's fields that are known so far. */
 export function lineOf(record: RequestRecord, { address, user = record.claimedUser }: RequestHolder) {
   const { api, operations, codes, reason, limit, overload, sqlstate, account, apiKey, document, traceId } = record;
   return {
@@ -101,13 +99,13 @@ interface RequestHolder {
   readonly user?: string | undefined;
 }
 
-/** A failure of our own is an `error`, and a lack of capacity is a `warn`. A caller's mistake is neither. */
+/** The server's own failure is an `error`, and a lack of capacity is a `warn`. A caller's mistake is neither. */
 export function levelOf({ codes }: RequestRecord, status?: number): 'error' | 'warn' | 'info' {
   if (codes.has('INTERNAL')) return 'error';
   return codes.has('OVERLOADED') || status === 503 ? 'warn' : 'info';
 }
 
-/** The cause of an overload. If the database isn't the cause, a quota or queue is full. */
+/** If the database isn't the cause, a quota or queue is full. */
 export function causeOf(refusal: Refusal): OverloadCause {
   return refusal instanceof Overload ? refusal.overloadCause : 'beyond_capacity';
 }

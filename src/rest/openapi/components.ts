@@ -1,4 +1,4 @@
-/** The named components that the OpenAPI document refers to. Any other part is written out where it is used. */
+/** The OpenAPI document's named components. Other parts are written out where they're used. */
 import { ADMIN_ACTION } from '../../market/rules/entities/admin-action.js';
 import { API_KEY, NEW_API_KEY } from '../../market/rules/entities/api-key.js';
 import { ACTIVE_SESSION } from '../../market/rules/entities/session.js';

@@ -1,4 +1,4 @@
-/** An example of every request and every response: Hanna's sink, which Carl repairs. */
+/** Examples of every request and response: Hanna's sink, which Carl repairs. */
 import { OPERATIONS, type OperationName } from '../../market/operations/index.js';
 import type { Operation } from '../../platform/call/operation.js';
 import { BID_TRANSITIONS, OTHER_BID_ACTIONS, type BidOperationName } from '../../market/rules/bids.js';
@@ -31,7 +31,7 @@ const LINK_TOKEN = 'q6iJcQh0wVtZ0m3m1yB5l0dVv8mCw1rJq0k2ZxT4u7E';
 
 type Examples = { readonly [Key in keyof Operations]?: Partial<InputOf<Operations[Key]>> | null };
 
-/** Example inputs in the domain's spelling. Operations on jobs and bids that take no body are null here. */
+/** Example inputs in camelCase. Null for operations on jobs and bids without a body. */
 const REQUESTS: Examples & Readonly<Record<JobOperationName | BidOperationName, object | null>> = {
   signUpHomeowner: { ...PERSON, referralCode: null },
   signUpContractor: {
@@ -110,7 +110,7 @@ export function requestExample({ operation }: Route): unknown {
   return toWire(REQUEST_OF.get(operation) ?? undefined);
 }
 
-/** The example of the returned object, as it is right after this call. */
+/** The object that this call returns, as it is right after the call. */
 export function answerExample(route: Route): unknown {
   if (isList(route)) return exampleOf(pageOf(rowOf(route)));
   const { name } = route.operation;
@@ -144,7 +144,7 @@ function stateAfter(operation: string): JobState {
   return Object.values(JOB_TRANSITIONS).find((row) => row.operation === operation)?.to ?? 'open';
 }
 
-/** The example of a job in this state. A job may end before its award, but the completed example has an awarded bid. */
+/** A job in this state. A job may end before its award, but the completed example has an awarded bid. */
 function jobIn(status: JobState): object {
   const awardedBidId = AWARDED_JOB_STATES.includes(status) || status === 'completed' ? exampleId('bid') : null;
   return merge(exampleOf(SHOWN_JOB), {
@@ -158,7 +158,7 @@ function merge(example: unknown, more: object): object {
   return { ...(example as object), ...more };
 }
 
-/** The keys that only this code's refusals have, in addition to the message that all refusals have. */
+/** The keys that only this error code's refusals have. */
 const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'requestId'> } = {
   VALIDATION_FAILED: { fields: { title: 'is required' } },
   MISSING_FIELDS: { fields: { category: 'is required to publish' } },

@@ -26,24 +26,23 @@ import { summaryOf } from './summaries.js';
 import { SAMPLES_DESCRIPTION } from './samples.js';
 import { BODY_BYTES_MAX } from '../../platform/caller-limits.js';
 
-/** Serves the document, and the index that links to it. The server's own URL is known once the server listens. */
+/** Serves the document, and an index that links to it. The server's URL is known only once it listens. */
 export function openDescription(serverUrl: () => string): Pages {
   const file = { contentType: JSON_TYPE, read: async () => JSON.stringify(openapi(serverUrl())) };
   const index = { contentType: JSON_TYPE, read: async () => JSON.stringify(addresses(), undefined, 2) };
   return openPages({ '/v1/openapi.json': file, '/openapi.json': file, '/v1': index, '/v1/': index });
 }
 
-/** Lists every path with its methods. */
 function addresses() {
   const paths: Record<string, string[]> = {};
   for (const route of ROUTES) (paths[documentedPath(route)] ??= []).push(route.method);
   return { reference: '/v1/docs', openapi: '/v1/openapi.json', lifecycle: '/lifecycle', paths };
 }
 
-/** The URL of a server that was started without settings. Linters report localhost as a mistake. */
+/** The URL of a server with default settings. Linters reject localhost. */
 const USUAL_SERVER = 'http://127.0.0.1:4000';
 
-/** Generates the document. Programs that read it from a file don't accept a server URL that is relative to the file. */
+/** Programs that read the document from a file reject a relative server URL. */
 export function openapi(serverUrl = USUAL_SERVER) {
   const { part, enums } = withNamedEnums({ paths: paths(), webhooks: WEBHOOKS_SENT, ...responseParts() });
   const { paths: pathItems, webhooks, schemas, ...parts } = part;
@@ -108,7 +107,7 @@ const ABOUT = [
   SAMPLES_DESCRIPTION,
 ].join('\n');
 
-/** The tags, in the order of the reference. A path gets the last tag that matches it. */
+/** The tags in the reference's order. A path gets the last one that matches it. */
 const TAGS: readonly (readonly [name: string, paths: RegExp, description: string])[] = [
   ['Jobs', /^\/jobs\b/, 'Jobs, from draft to completion.'],
   ['Bids', /\/bids\b/, 'Contractors’ offers to do a job.'],

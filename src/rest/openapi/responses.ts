@@ -1,4 +1,4 @@
-/** Documents the responses: each path's success and its refusals by status, and their shared components. */
+/** Documents the responses: each path's success, its refusals by status, and their shared components. */
 import { isRepeatable } from '../../platform/call/operation.js';
 import {
   ERROR_CODES,
@@ -71,7 +71,7 @@ function hasETag(route: Route): boolean {
   return !isList(route) && [SHOWN_JOB, PUBLICATION, BID].some((shown) => shown === route.shows);
 }
 
-/** The documentation of a refusal. A refusal with only one code is the same for all paths. */
+/** Documents a refusal. A refusal with only one code is the same for all paths. */
 function refusal(route: Route, codes: readonly ErrorCode[]) {
   const [first, ...others] = codes;
   return first !== undefined && others.length === 0
@@ -79,7 +79,7 @@ function refusal(route: Route, codes: readonly ErrorCode[]) {
     : refusalResponse(codes, { type: 'string', enum: codes, enumName: listName(route, codes) });
 }
 
-/** A refusal's response. Code generators read `const` and `enum` only next to a `type`. */
+/** Code generators read `const` and `enum` only next to a `type`. */
 function refusalResponse(codes: readonly ErrorCode[], code: JsonSchema) {
   const [status = 500] = codes.map((code) => REFUSALS[code][0]);
   const ofTheseCodes = {
@@ -99,7 +99,7 @@ function refusalResponse(codes: readonly ErrorCode[], code: JsonSchema) {
   };
 }
 
-/** The details of a refusal. A 401 has a reason, which is one of the reasons of its codes. */
+/** A 401 has a reason: one that belongs to its codes. */
 function ofDetails(status: number, codes: readonly ErrorCode[], code: JsonSchema) {
   if (status !== 401) return { type: 'object', properties: { code }, additionalProperties: true };
   const reasons = codes.flatMap((one) => Object.keys(UNAUTHORIZED_MESSAGES[one as UnauthorizedCode]));
@@ -169,13 +169,13 @@ function headers(...names: readonly string[]) {
 }
 
 /**
- * Returns the operation's refusals, and those that any body can cause. Each status's codes are in the order of
+ * The operation's own refusals, and those that any body can cause. Each status lists its codes in the order of
  * `ERROR_CODES`.
  */
 export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
   const codes = new Set(refusalCodesOf(route.operation));
   if (hasBody(route)) for (const code of OF_BODIES) codes.add(code);
-  // This code is for a malformed If-Match.
+  // A malformed If-Match causes this refusal.
   if (shapeOf(route).has('expectedVersion')) codes.add('MALFORMED_REQUEST');
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of ERROR_CODES.filter((one) => codes.has(one))) {
@@ -187,14 +187,13 @@ export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
 
 const OF_BODIES: readonly ErrorCode[] = ['MALFORMED_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
-/** Names the list of a refusal's codes. Code generators create an enum from each list. */
+/** Names a list of codes. Code generators create an enum from each list. */
 export function listName({ operation: { name } }: Route, codes: readonly ErrorCode[]): string {
   return SHARED_LISTS.get(codes.join(' ')) ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}ErrorCode`;
 }
 
 const OF_INPUT = 'VALIDATION_FAILED MALFORMED_REQUEST';
 
-/** The lists of codes that several routes share. */
 const SHARED_LISTS: ReadonlyMap<string, string> = new Map([
   [OF_INPUT, 'InputErrorCode'],
   [`${OF_INPUT} INVALID_TRANSITION`, 'TransitionErrorCode'],

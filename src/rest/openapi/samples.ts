@@ -1,11 +1,10 @@
 /**
- * An example's email can be registered only once, and its identifiers don't exist. Therefore, the page sends new
- * emails, and the identifiers that the server returned last.
+ * The page can't send the examples as they are, because an email can be registered only once and the IDs don't exist.
+ * So it sends new emails, and the IDs from the latest responses.
  */
 import { ID_PREFIXES } from '../../market/rules/ids.js';
 import { exampleId } from '../../market/rules/id-fields.js';
 
-/** The text about samples in the API's description. */
 export const SAMPLES_DESCRIPTION = [
   '- **Try it out.** You can send the examples on this page as they are. Each signup uses a new address at',
   '`example.com`, and each login uses the newest one. Example IDs are replaced by the IDs that the server returned',
@@ -14,7 +13,7 @@ export const SAMPLES_DESCRIPTION = [
   '`carl@example.com`.',
 ].join(' ');
 
-/** Functions that the page's script contains. These functions run in a browser. */
+/** Functions for the page's script, which runs in a browser. */
 export const SAMPLES_SCRIPT = `
   const PREFIXES = ${JSON.stringify(Object.values(ID_PREFIXES))};
   const EXAMPLE = '${exampleId('job').split('_')[1]}';

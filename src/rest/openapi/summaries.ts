@@ -1,6 +1,4 @@
-/**
- * Each operation's name in a few words. The API reference and generated clients list the operations under these names.
- */
+/** Each operation's short name. The API reference and generated clients list operations by it. */
 import { OPERATIONS, type OperationName } from '../../market/operations/index.js';
 import type { BidOperationName } from '../../market/rules/bids.js';
 import type { JobOperationName } from '../../market/rules/lifecycle.js';

@@ -1,4 +1,4 @@
-/** Documents the requests to a webhook endpoint, as `market/webhooks/message.ts` creates them. */
+/** Documents the requests that `market/webhooks/message.ts` creates. */
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import { entity, type Entity } from '../../platform/fields/entity.js';
 import { EVENT_TYPES } from '../../market/rules/events.js';
@@ -53,7 +53,6 @@ function header(name: string, description: string, example: string) {
 
 const ATTEMPTS = WEBHOOKS.retryAfterSeconds.length + 1;
 
-/** The webhook requests that are sent, by their names in the document. */
 export const WEBHOOKS_SENT = {
   jobEvent: sent(
     'receiveJobEvent',

@@ -1,6 +1,4 @@
-/**
- * An input whose fields contradict each other fails, and the error names these fields along with all other problems.
- */
+/** If fields contradict each other, the error names them along with all other problems. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../../src/market/store/new-id.js';
 import { APIS, outcomeOf, type OperationKey } from '../../story/calls.js';

@@ -1,6 +1,6 @@
 /**
- * A dry run starts a transaction only for callers who may write, reads everything in it, and is echoed if it was
- * obeyed.
+ * Dry runs: only callers who may write start a transaction, every read runs in it, and the response confirms the dry
+ * run.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { contractor, homeowner } from '../../story/cast.js';
@@ -8,7 +8,7 @@ import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../../
 import { DRAFT, gather, givenJob, type People } from '../../story/journey.js';
 import { atOnce } from '../../story/scenes.js';
 
-/** The ZIP codes are loaded once per process. Loading them checks which transactions are open. */
+/** The ZIP codes load once per process. Loading them checks for open transactions. */
 const loading = vi.hoisted(() => ({ transactions: async (): Promise<number> => -1, seen: [] as number[] }));
 vi.mock('zipcodes', async (original) => {
   loading.seen.push(await loading.transactions());
@@ -16,9 +16,8 @@ vi.mock('zipcodes', async (original) => {
 });
 
 let app: TestApp;
-/** Another instance on the same database, with no writes left in any budget. */
+/** Another server on the same database, where every rate limit on writes is used up. */
 let spent: TestApp;
-/** Another one with a single connection. */
 let narrow: TestApp;
 let people: People;
 let locationsSeen: number[];
@@ -44,8 +43,8 @@ const CREATE = 'mutation { createJob(input: { title: "A roof", description: "It 
 const LOG_IN = 'logIn(input: $logIn) { token user { id } }';
 
 /**
- * The number of transactions that requests hold open, between two statements or about to end. Background work uses a
- * single statement each time. Only creating webhook deliveries from events takes several.
+ * The number of transactions that requests hold open, whether idle or about to end. Background work uses single
+ * statements, except to create webhook deliveries.
  */
 async function transactions(): Promise<number> {
   const [row] = await app.sql<{ open: number }[]>`
@@ -58,8 +57,8 @@ async function transactions(): Promise<number> {
 const LOOKS_MAX = 200;
 
 /**
- * The same while a request waits for the caller. Its own transaction would be there at each check. One in the
- * background, which can't be recognized by its last statement, wouldn't.
+ * Counts repeatedly while a request waits. The request's own transaction would be open at every check, and a background
+ * one wouldn't.
  */
 async function transactionsMeanwhile(): Promise<number> {
   for (let looks = 1; ; looks += 1) {
@@ -73,7 +72,7 @@ const codesOf = ({ errors }: GraphqlAnswer) => errors?.map(({ extensions }) => e
 const logInOf = ({ email, password }: { email: string; password: string }) => ({ email, password });
 
 describe('no transaction starts', () => {
-  /** A document's plan is created at its first call and kept. */
+  /** The first call creates the document's plan, and the others use it. */
   const TIMES = 4;
 
   const REFUSED: readonly [
@@ -195,7 +194,7 @@ describe("a dry run's transaction", () => {
 
   it("reports a timeout for what it can't read in time", async () => {
     const update = 'updateProfile(input: { user: { firstName: "Carl" } })';
-    // From its second mutation on, it waits only briefly for locks.
+    // After the first mutation, a dry run waits only briefly for locks.
     const query = `mutation { first: ${update} { viewer { id } } second: ${update} { viewer {
       apiKeys(first: 1) { nodes { id } } contractor { reviews(first: 1) { nodes { id } } }
     } } }`;
@@ -243,7 +242,7 @@ describe("a dry run's transaction", () => {
       }
     }
     expect(refusals).toBeGreaterThan(0);
-    // Two that waited for each other would each be one.
+    // A deadlock would show that two requests waited for each other.
     const [{ deadlocks }] = await app.sql<[{ deadlocks: number }]>`
       select deadlocks::int from pg_stat_database where datname = current_database()`;
     expect(deadlocks).toBe(0);
@@ -380,7 +379,7 @@ describe('an operation that returns a secret', () => {
       expect(byGraphql.headers.get('dry-run')).toBe('true');
     }
     expect(await secretsOf(people.owner.userId)).toEqual(before);
-    // Somebody who may not do it at all learns that first.
+    // A caller who lacks permission is told that first.
     const stranger = await app.rest('POST', `/v1${named(path)}`, { headers: DRY, ...(body && { body }) });
     expect(stranger.status).toBe(401);
   });
@@ -470,7 +469,7 @@ describe('slow work is done while no transaction is open:', () => {
     const call = { token: penny.token, headers: { 'idempotency-key': 'a moment later' }, body };
     const { passwords } = app.services;
     const matches = passwords.matches.bind(passwords);
-    // The first call has looked for an earlier result when the second, faster one has done everything.
+    // While the first call checks the password, a second one with the same key finishes.
     vi.spyOn(passwords, 'matches').mockImplementationOnce(async (plain) => {
       expect((await app.rest('POST', '/v1/me/password', call)).status).toBe(200);
       const [row] = await app.sql<

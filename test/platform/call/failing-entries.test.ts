@@ -1,7 +1,4 @@
-/**
- * One entry of a list fails immediately while an earlier one is still waiting. No failure may be left unhandled,
- * because that would end the process.
- */
+/** One list entry fails immediately while an earlier one still waits. An unhandled failure would end the process. */
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTestApp, type TestApp } from '../../setup/app.js';
@@ -13,7 +10,7 @@ beforeAll(async () => {
   app = await openTestApp();
   people = await gather(app);
   await givenJob(app, 'draft', people);
-  // The newest comes first: it has an awarded bid, whose job is read later. The draft has none.
+  // The list starts with this job. It has an awarded bid, whose job is read later. The draft has no bid.
   await givenJob(app, 'awarded', people);
 });
 afterAll(() => app.close());
@@ -28,7 +25,7 @@ test('a page whose entries are all refused, one of them later, leaves no unhandl
     const { data, errors } = await app.graphql(REFUSED_EVERYWHERE, { token: people.owner.token });
     expect([data, errors?.map(({ extensions }) => extensions.code)]).toEqual([{ jobs: null }, ['VALIDATION_FAILED']]);
   }
-  // Once another response has arrived, everything that the last one left unfinished has been read.
+  // A later response shows that all unfinished reads are done.
   await app.graphql('{ viewer { user { id } } }', { token: people.owner.token });
   await setImmediate();
   process.off('unhandledRejection', note);

@@ -12,7 +12,7 @@ afterEach(async () => {
   await Promise.all(apps.splice(0).map((app) => app.close()));
 });
 
-/** An app with rate limits. The named ones are small enough for a test to use up. */
+/** An app whose named rate limits are small enough to use up. */
 async function open(limits: Record<string, number> = {}, more: Record<string, string> = {}): Promise<TestApp> {
   const variables = Object.fromEntries(
     Object.entries(limits).map(([name, max]) => [`RATE_LIMIT_${name}`, String(max)]),
@@ -32,7 +32,7 @@ const graphqlLogIn = (app: TestApp, email: string, password: string, address = '
 
 const LIMITED = { status: 429, code: 'RATE_LIMITED', fields: [] };
 
-/** The status, as REST reports it, through either API. */
+/** The status that REST would return, for either API. */
 const statusOf = (answer: Answer<Json> | GraphqlAnswer): number =>
   'body' in answer ? answer.status : (answer.errors?.[0]?.extensions.status ?? answer.status);
 const statuses = async (calls: readonly Promise<Answer<Json> | GraphqlAnswer>[]): Promise<number[]> =>
@@ -184,7 +184,7 @@ describe('reads and writes', () => {
     expect(Object.values(thrice.data).filter((viewer) => viewer === null)).toHaveLength(1);
     expect(byGraphql(thrice)).toEqual(LIMITED);
     expect(byRest(await app.rest('GET', '/v1/me', { token: carl.token }))).toEqual(LIMITED);
-    // Writing uses another budget, and another person has their own.
+    // Writes have their own limit, and so does each person.
     expect((await app.rest('PUT', '/v1/me', { token: carl.token, body: {} })).status).toBe(200);
     expect((await app.rest('GET', '/v1/me', { token: (await reader(app)).token })).status).toBe(200);
   });
@@ -241,7 +241,7 @@ describe('invalid tokens', () => {
         await app.rest('POST', '/v1/auth/refresh', { body: { refresh_token: 'rft_guess' }, ...from('192.0.2.9') }),
       ),
     ).toEqual(LIMITED);
-    // A good token isn't a guess, and another address has its own budget.
+    // A good token isn't a guess, and another address has its own limit.
     expect((await app.rest('GET', '/v1/me', { token: hanna.token, ...from('192.0.2.9') })).status).toBe(200);
     expect((await app.rest('GET', '/v1/me', { token: forged, ...from('192.0.2.10') })).status).toBe(401);
   });
@@ -256,7 +256,7 @@ describe('access tokens that have merely expired', () => {
     });
     const forged = `${hanna.token.slice(0, -6)}aaaaaa`;
     const call = (token: string, address = '192.0.2.9') => app.rest('GET', '/v1/me', { token, ...from(address) });
-    // They are sent together, and any of them may come last.
+    // The calls run in parallel, so any of them may come last.
     const all = await statuses(Array.from({ length: 5 }, () => call(expired)));
     expect([count(all, 401), count(all, 429)]).toEqual([4, 1]);
     const ofForged = await statuses(Array.from({ length: 3 }, () => call(forged)));

@@ -1,7 +1,4 @@
-/**
- * One Idempotency-Key means the same in both APIs: the same input for whatever an operation treats alike, and for
- * nothing else.
- */
+/** An Idempotency-Key means the same in both APIs. It matches exactly the inputs that an operation treats alike. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callGraphql, callRest, changedBy, operationName, type Asked, type OperationKey } from '../../story/calls.js';
 import { givenHappyJob, happyCall, OPERATION_KEYS } from '../../story/happy-calls.js';

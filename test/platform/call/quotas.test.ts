@@ -1,4 +1,4 @@
-/** How much of the server one caller may hold, through both APIs, and what is left for others. */
+/** How much of the server one caller may hold through both APIs, and how much others still get. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { head, openConnection } from '../../attacks/raw-connection.js';
 import { homeowner, type Person } from '../../story/cast.js';
@@ -24,7 +24,6 @@ const read = (person: Person, from = 0) => app.rest('GET', '/v1/me', { token: pe
 const query = (person: Person, from = 0) => app.graphql('{ viewer { user { id } } }', { token: person.token, from });
 const inUse = (quota: string) => app.metric(`quota_in_use{quota="${quota}"}`);
 
-/** While the people are locked, every call that reads them waits. */
 async function whilePeopleAreLocked(work: () => Promise<void>): Promise<void> {
   await app.sql.begin(async (tx) => {
     await tx`lock table users in access exclusive mode`;

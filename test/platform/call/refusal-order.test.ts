@@ -1,6 +1,6 @@
 /**
- * A call can be wrong in many ways. It is refused for the first one: who, how often, which role, which input, which
- * object, then the rest.
+ * A call can be wrong in several ways. The refusal is about the first: authentication, rate limit, role, input, object,
+ * and then the rest.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../../src/market/store/new-id.js';
@@ -9,7 +9,7 @@ import { ADMIN, openTestApp, type TestApp } from '../../setup/app.js';
 import { byGraphql, byRest, invalid, type Refused } from '../../apis/refused.js';
 
 let open: TestApp;
-/** Another instance, with no calls left in anybody's budget. */
+/** Another server, where everybody's rate limits are used up. */
 let spent: TestApp;
 const tokens: Record<string, string> = { forger: 'e30.e30.e30' };
 const CONTRACTOR = { email: 'carl.orders@example.test', password: 'Carl has a password' };
@@ -54,7 +54,7 @@ type Where = 'open' | 'spent';
 const ADJUST = '/v1/tokens/adjustments';
 const VERIFY = (id: string) => `/v1/contractors/${id}/verify`;
 const nobodysId = newId('contractor');
-/** Its session is confirmed by the statement that does the work. */
+/** On this route, the statement that does the work also checks the session. */
 const CHECK_IN = `/v1/jobs/${newId('job')}/checkin`;
 
 describe('REST refuses', () => {

@@ -1,4 +1,4 @@
-/** Two servers with one database and one Redis are one service: a call counted at one API counts at all of them. */
+/** Two servers with one database and one Redis share their counts. */
 import { expect, vi } from 'vitest';
 import { homeowner } from '../../story/cast.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
@@ -6,7 +6,7 @@ import { metricsOf } from '../../setup/metrics.js';
 import { needs } from '../../setup/needs.js';
 import { createRedisServer } from '../security/redis-server.js';
 
-/** After this time, each server counts a call in its own memory. On a busy machine, that may take long. */
+/** How long a server waits for Redis before it counts in its own memory. A busy machine needs longer. */
 vi.mock('../../../src/platform/service-limits.js', async (original) => {
   const limits = await original<typeof import('../../../src/platform/service-limits.js')>();
   return { ...limits, REDIS: { ...limits.REDIS, waitMs: 60_000 } };
@@ -35,7 +35,8 @@ needs('redis-server').it(
 
       const write = async (i: number): Promise<number> => {
         const at = i % 2 === 0 ? one : two;
-        // At one of forty addresses, she has few requests in progress, so each refusal is the budget's.
+        // With forty addresses, she stays below the limit on parallel requests. So each refusal comes from the rate
+        // limit.
         const call = { token: hanna.token, from: i % 40 };
         if (i % 4 < 2) return (await at.rest('PUT', '/v1/me', { ...call, body: {} })).status;
         const { errors } = await at.graphql('mutation { updateProfile(input: {}) { viewer { referralCode } } }', call);
@@ -44,7 +45,7 @@ needs('redis-server').it(
       const writes = await Promise.all(Array.from({ length: 200 }, (_, i) => write(i)));
       expect([
         writes.filter((status) => status === 200).length,
-        // A busy machine may refuse some before they are counted.
+        // On a busy machine, some calls are refused before they're counted.
         writes.filter((status) => status === 429 || status === 503).length,
       ]).toEqual([5, 195]);
 

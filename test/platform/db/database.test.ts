@@ -1,16 +1,14 @@
-/** The pool under a load of fast and slow statements. */
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { connect, named, type Database } from '../../../src/platform/db/database.js';
 import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
 
 const QUICK = named('quick', 'select 1');
-/** Takes until the lock is released. */
+/** Waits until the lock is released. */
 const SLOW = named('slow', 'select pg_advisory_xact_lock(1)');
 
 let database: FreshDatabase;
 let db: Database;
-/** One connection, which holds the lock. */
 let client: Sql;
 beforeAll(async () => {
   database = await freshDatabase();

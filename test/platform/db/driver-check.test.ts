@@ -30,7 +30,7 @@ describe('the Postgres driver', () => {
     server.on('connection', () => (later += 1));
     await sql.end({ timeout: 0 });
     expect(await second).toContain('CONNECTION_DESTROYED');
-    // As long as the attempt would have waited.
+    // Waits as long as the attempt would have.
     await sleep(400);
     expect(later).toBe(0);
     server.close();
@@ -50,7 +50,7 @@ describe('the Postgres driver', () => {
     expect(await prepared()).toBeLessThanOrEqual(252);
     expect(await prepared()).toBeGreaterThan(200);
     expect(await Promise.all([0, 699, 1, 350].map(add))).toEqual([1, 700, 2, 351]);
-    // A statement with two kinds of parameters, and one that fails while others make room for it.
+    // One statement with two parameter types, and then failing statements that fill the cache.
     const kinds = (value: boolean | string) => sql.unsafe('select $1::text as kind', [value], { prepare: true });
     expect([...(await kinds(true)), ...(await kinds('yes')), ...(await kinds(false))]).toEqual([
       { kind: 'true' },

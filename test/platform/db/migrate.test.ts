@@ -1,4 +1,4 @@
-/** How migrations run: file by file, on one instance at a time, and without holding up others that use the tables. */
+/** Migrations run file by file, on one server at a time, without holding up others that use the tables. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
@@ -28,7 +28,7 @@ afterEach(async () => {
 const CREATE = 'create table boats (id integer primary key, name text not null)';
 const FILL = `insert into boats select n, 'boat ' || n from generate_series(1, 1000) n`;
 
-/** A release with these files. Each file's name ends with its place. */
+/** Creates a release with these migrations, named by their order. */
 function release(...files: string[]): void {
   mkdirSync(join(folder.path, 'meta'), { recursive: true });
   const entries = files.map((_, at) => ({ idx: at, version: '7', when: 1_000 + at, tag: `m${at}`, breakpoints: true }));
@@ -115,7 +115,7 @@ it("a migration doesn't wait long for a table in use: callers continue, and the 
   });
   expect(await running).toEqual(['m2']);
   expect(retries[0]).toEqual(['m2', '55P03']);
-  // It isn't retried forever.
+  // The failing migration isn't retried forever.
   release(CREATE, FILL, 'alter table boats add column sail text', 'alter table boats drop column sail');
   await sql.begin(async (tx) => {
     await tx`select from boats limit 1`;
@@ -172,7 +172,7 @@ it("an instance that lost its lock doesn't run a file that another has run in th
   expect(await sql`select min(id), max(id) from boats`).toEqual([{ min: 1_001, max: 2_000 }]);
 });
 
-/** Statements that have this text and wait for a lock. */
+/** The number of statements with this text that wait for a lock. */
 async function waitingFor(text: string): Promise<number> {
   const [{ count = 0 } = {}] = await sql<{ count: number }[]>`
     select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'

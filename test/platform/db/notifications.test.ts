@@ -1,6 +1,4 @@
-/**
- * Listening ends whenever it is told to, and leaves no connection behind, because that would keep its process alive.
- */
+/** Listening ends whenever it's told to. A leftover connection would keep the process alive. */
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, it } from 'vitest';
@@ -28,7 +26,7 @@ async function listeners(): Promise<number> {
 
 it('closes even while its connection is still being opened', async () => {
   const handlers = { onNotification: () => {}, onListening: () => {} };
-  // A connection takes a few milliseconds. These ends come before, during, and after it.
+  // Connecting takes a few milliseconds. These ends come before, during, and after that.
   for (let quarter = 0; quarter < 40; quarter += 1) {
     const listening = listenOn(database.connection, { one: handlers, other: handlers });
     await delay(quarter / 4);

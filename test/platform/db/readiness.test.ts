@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Only the time of the newest counts. */
+/** Only the newest migration's time counts. */
 async function migratedUpTo(when: number): Promise<void> {
   await app.sql`delete from drizzle.__drizzle_migrations`;
   await app.sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('-', ${when})`;
@@ -30,7 +30,6 @@ beforeEach(async () => {
   app.logged.length = 0;
 });
 
-/** The log lines about readiness. */
 const said = () =>
   app.logged
     .map((line) => JSON.parse(line) as Json)

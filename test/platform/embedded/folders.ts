@@ -1,4 +1,4 @@
-/** Data folders for the tests of the embedded Postgres, new or used by a server. They are deleted after the file. */
+/** Data folders for tests of the embedded Postgres. They're deleted after the file. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,9 +10,8 @@ import { ask, connectionOf, killLeftProcesses, processesOf, startProcess, type S
 export const root = realpathSync(mkdtempSync(join(tmpdir(), 'marketplace-embedded-')));
 chmodSync(root, 0o711);
 let folders = 0;
-/** A folder that no server has used. */
 export const newFolder = () => join(root, `data-${(folders += 1)}`);
-/** A folder that a server has used and that was stopped. */
+/** A folder that a server has used and stopped on. */
 export function usedFolder(): string {
   const folder = newFolder();
   execFileSync('cp', ['-a', template, folder]);
@@ -28,7 +27,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** A Postgres in this process, which ends with its test, however that goes. */
+/** Starts Postgres in this process. It ends with its test, even if the test fails. */
 export async function startHere(...given: Parameters<typeof startEmbeddedPostgres>) {
   const server = await startEmbeddedPostgres(...given);
   onTestFinished(() => server.stop());
@@ -41,7 +40,7 @@ export async function givenServerWithRow(folder: string): Promise<ServerProcess>
   return server;
 }
 
-/** The next start works, has what was committed, and leaves nothing behind. */
+/** Expects the next start to work, to find all committed data, and to leave nothing behind. */
 export async function expectRecovery(folder: string): Promise<void> {
   const server = startProcess(folder);
   expect(await ask(await connectionOf(server), 'select answer from kept')).toEqual([{ answer: 42 }]);

@@ -1,4 +1,3 @@
-/** Server processes for the tests of the embedded Postgres: starts, stops, kills, and finds them. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -11,9 +10,9 @@ type Connection = EmbeddedPostgres['connection'];
 
 export interface ServerProcess {
   readonly pid: number;
-  /** Its first line of output: its connection, or why there is none. */
+  /** The first line of output: the connection, or an error. */
   readonly report: Promise<Report>;
-  /** All of its output, on both channels, once it has ended. */
+  /** Returns all output, once the process has ended. */
   stop(): Promise<string>;
   kill(signal: NodeJS.Signals): Promise<void>;
 }
@@ -42,7 +41,7 @@ export function startProcess(
     createInterface({ input: child.stdout }).once('line', (line) => resolve(JSON.parse(line) as Report));
     void ended.then(() => reject(new Error(`The server process ended and said: ${written}`)));
   });
-  report.catch(() => {}); // A test that kills it early doesn't ask.
+  report.catch(() => {}); // A test that kills the process early doesn't await this.
   return {
     pid: child.pid ?? 0,
     report,
@@ -74,7 +73,7 @@ export async function ask(connection: Connection, statement: string): Promise<Ro
   }
 }
 
-/** Every process, of any user, whose command line names the folder, and the shell that watches its Postgres. */
+/** All users' processes whose command line names the folder, and the shell that watches its Postgres. */
 export function processesOf(folder: string): { pid: number; command: string }[] {
   const { stdout } = spawnSync('ps', ['-eo', 'pid=,stat=,args=', '-ww'], { encoding: 'utf8' });
   const all = stdout.split('\n').flatMap((line) => {

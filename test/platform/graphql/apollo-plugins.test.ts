@@ -1,6 +1,6 @@
 /**
- * A plugin that somebody adds to Apollo hears about every step of every call, whether our executor runs the document or
- * graphql-js, and whether it is the document's first call or a later one.
+ * A plugin added to Apollo sees every step of every call. That holds for plans and for graphql-js, and for a document's
+ * first and later calls.
  */
 import type { ApolloServerPlugin, BaseContext, GraphQLRequestListener } from '@apollo/server';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -17,7 +17,7 @@ vi.mock('../../../src/platform/graphql/hooks.js', async (original) => ({
   OTHER_PLUGINS: [listener],
 }));
 
-/** What the plugin heard since the last check. */
+/** The steps that the plugin has seen since the last check. */
 const heard = vi.hoisted((): string[] => []);
 const listener = vi.hoisted((): ApolloServerPlugin => {
   const hears = (hook: string) => async () => void heard.push(hook);
@@ -54,7 +54,7 @@ afterAll(() => app.close());
 async function hearing(query: string, variables: object): Promise<string[]> {
   heard.length = 0;
   await app.graphql(query, { token: people.owner.token, variables });
-  // Fields run in parallel.
+  // Fields run in parallel, in no particular order.
   return heard.toSorted();
 }
 

@@ -61,7 +61,7 @@ const SCHEMA = buildSchema(`
 `);
 const DOCUMENT = parse('query ($i: Bid!, $n: Int) { bid(input: $i) }').definitions[0] as OperationDefinitionNode;
 
-/** The fields that the errors name, each from its own error. */
+/** The fields that the errors name, one per error. */
 function fieldsOf(sent: Record<string, unknown>, suggestions = true): unknown[] {
   const format = formatError(createLog('silent'));
   return wrongVariables(SCHEMA, DOCUMENT, sent, { suggestions }).map(

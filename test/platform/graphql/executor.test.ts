@@ -1,6 +1,5 @@
 /**
- * For any document and any caller, our executor and graphql-js return the same from the first call on: the data, the
- * refusals, and their locations.
+ * Our executor and graphql-js return the same data, refusals, and locations for any document, from the first call on.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openTestApp, type GraphqlAnswer, type TestApp } from '../../setup/app.js';
@@ -32,7 +31,6 @@ type Case = readonly [asks: string, document: string, variables?: () => Variable
 
 const disputed = () => ({ id: jobs.disputed.id });
 
-/** Documents that run with a plan. */
 const PLANNED: readonly Case[] = [
   [
     'who one is',
@@ -158,7 +156,6 @@ const PLANNED: readonly Case[] = [
   ],
 ];
 
-/** Documents that are left to graphql-js. */
 const NOT_PLANNED: readonly Case[] = [
   ['a missing variable', 'query ($id: ID!) { job(id: $id) { id title } }'],
   [
@@ -245,7 +242,7 @@ async function count(): Promise<number> {
 
 let sent = 0;
 
-/** No two cases share a document, so the executor has no plan for it from another case. */
+/** Each case has its own document, so none starts with another's plan. */
 async function compared(document: string, variables: (() => Variables) | undefined, who: (typeof WHO)[number]) {
   sent += 1;
   const ownText = `${document} # ${sent} ${BY_A_PLAN}`;

@@ -1,6 +1,5 @@
 /**
- * The limits of one GraphQL operation: everything up to a limit is allowed, and everything above it is refused before
- * it runs.
+ * The limits of one GraphQL operation. A document at a limit runs, and one above it is refused before any part runs.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -52,7 +51,7 @@ async function send(query: string, besides: Besides = {}, to: TestApp = app): Pr
   return { status, headers, ...body };
 }
 
-/** Sends something that must be refused, and checks that none of it ran. */
+/** Sends a document that must be refused, and checks that nothing ran. */
 async function refusal(query: string, besides?: Besides): Promise<Json> {
   app.statements();
   const answer = await send(query, besides);
@@ -68,7 +67,7 @@ const limitsIn = ({ errors }: GraphqlAnswer): Limit[] =>
 const costOf = async (query: string, variables?: object): Promise<number> =>
   (await send(query, { ...(variables && { variables }) })).extensions.cost.requested;
 
-/** This many pairs of equal selections. n selections have n(n-1)/2 pairs. */
+/** Creates this many pairs of equal selections. n selections have n(n-1)/2 pairs. */
 function repeated(pairs: number, names: readonly string[]): string[] {
   const [name = '', ...others] = names;
   const n = Math.floor((1 + Math.sqrt(1 + 8 * pairs)) / 2);
@@ -77,7 +76,7 @@ function repeated(pairs: number, names: readonly string[]): string[] {
 
 type Row = readonly [max: number, code: string, askingFor: (count: number) => string];
 
-/** For each limit: how many are allowed, the code that refuses more, and a document with exactly that many. */
+/** Each limit: the allowed number, the error code above the limit, and a document with exactly that many. */
 const LIMITS: Readonly<Record<Limit, Row>> = {
   tokens: [1_000, 'MALFORMED_REQUEST', (count) => `{ contractor(id: [${times(count - 12, () => '1')}]) { id } }`],
   lines: [2_000, 'VALIDATION_FAILED', (count) => `{ __typename }${'\n'.repeat(count - 1)}`],
@@ -332,7 +331,7 @@ describe('the cost of an operation', () => {
     [0, 'the schema itself', '{ __schema { types { name fields { name } } } __type(name: "Job") { name } }'],
   ])('is %i for %s', async (costs, _what, query, variables) => {
     expect(await costOf(query, variables)).toBe(costs);
-    // The second time, it comes from the cache for the document.
+    // The second time, the document has been cached.
     expect(await costOf(query, variables)).toBe(costs);
   });
 

@@ -11,8 +11,8 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /**
- * Status 200 for documents that can't be parsed, are invalid, or have wrong variables. This server returns 400, because
- * nothing was executed (docs/decisions.md, "Decisions").
+ * These audits expect status 200 for documents that can't be parsed, are invalid, or have wrong variables. This server
+ * returns 400, because nothing ran (docs/decisions.md, "Decisions").
  */
 const DECIDED_OTHERWISE = ['572B', 'FDE2', '7B9B'];
 
@@ -35,7 +35,7 @@ describe('a response', () => {
     'to a client that accepts only %s fails with a 406, and nothing of the call is kept',
     async (accept) => {
       const hanna = await homeowner(app, 'Hanna');
-      // Once as an unknown document, and once as a known one.
+      // Makes the document known. Below, an unknown one fails in the same way.
       await app.graphql(CREATE, { token: hanna.token });
       const { status, errors, data } = await app.graphql(CREATE, { token: hanna.token, headers: { accept } });
       const another = `${CREATE} # ${accept}`;
@@ -98,8 +98,8 @@ describe('a response', () => {
 });
 
 /**
- * A GET that any page could send without a preflight is refused on purpose. The audit's own GETs have the header that
- * requires one.
+ * The server refuses a GET that any page could send without a preflight. The audit's GETs have a header that requires
+ * one.
  */
 function withPreflight(address: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);

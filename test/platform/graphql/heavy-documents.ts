@@ -46,8 +46,8 @@ export const FRAGMENTS_OF_TREE = times(
 );
 
 /**
- * The attacks of graphql-cop, CrackQL, and the OWASP cheat sheet, and the limits that stop them. None if GraphQL's own
- * rules reject the document before anything is counted.
+ * The attacks in graphql-cop, CrackQL, and the OWASP cheat sheet, with the limits that stop them. The list is empty if
+ * GraphQL's own rules reject the document first.
  */
 export const ATTACKS: [name: string, query: string, limits: Limit[], besides?: Besides][] = [
   [
@@ -246,5 +246,5 @@ export const WRONG_VARIABLES: readonly (readonly [what: string, input: unknown, 
 ];
 
 const repeated = (i: number) => times(20, () => `a${i}: bids(first: 0) { totalCount }\n\n`);
-/** A failure in each of many nodes, far down in the document. */
+/** Fails in each of many nodes, far down in the document. */
 export const FAILING_EVERYWHERE = `{${'\n'.repeat(1_500)} jobs(first: 100) { nodes { ${times(4, repeated)} } } }`;

@@ -1,9 +1,8 @@
-/** Which requests bypass Apollo, which go through it, and that nobody can tell the difference. */
+/** Some requests bypass Apollo, and their responses are the same as Apollo's. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../../setup/app.js';
 import { gather, givenJob, type GivenJob, type People } from '../../story/journey.js';
 
-/** The number of requests that Apollo handled. */
 const apollo = vi.hoisted(() => ({ answered: 0 }));
 vi.mock('@apollo/server', async (original) => {
   const { ApolloServer, ...others } = await original<typeof import('@apollo/server')>();
@@ -34,7 +33,7 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The response without the parts that differ at each call, and whether it came from Apollo. */
+/** The response without the parts that differ per call, and whether Apollo sent it. */
 async function send({ headers = {}, ...body }: Sent): Promise<{ answer: GraphqlAnswer; byApollo: boolean }> {
   const before = apollo.answered;
   const reply = await app.rest('POST', '/graphql', { token: people.owner.token, headers, body });

@@ -1,6 +1,6 @@
 /**
- * Automatic persisted queries, with exactly the requests that Apollo Client 4.3 (PersistedQueryLink) and urql 6
- * (persistedExchange) send, in their order. Also the limits on stored documents.
+ * Automatic persisted queries, and the limits on stored documents. The tests send exactly the requests of Apollo Client
+ * 4.3 (PersistedQueryLink) and urql 6 (persistedExchange).
  */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,7 +21,6 @@ afterAll(() => app.close());
 
 const hashOf = (document: string) => createHash('sha256').update(document).digest('hex');
 let documents = 0;
-/** A document that this server has never seen. */
 const newDocument = () =>
   `query Who${(documents += 1)} {\n  viewer {\n    user {\n      id\n      __typename\n    }\n  }\n}`;
 
@@ -66,7 +65,7 @@ type Form = (document: string, isMissing: boolean) => Sent;
 
 const operationName = (document: string) => /^\w+ (\w+)/.exec(document)?.[1];
 
-/** Apollo Client asks by POST, or by GET if configured, and always registers by POST. */
+/** Apollo Client sends a hash by POST, or by GET if configured. It always registers by POST. */
 const byApolloClient =
   (useGETForHashedQueries: boolean): Form =>
   (document, isMissing) => ({

@@ -1,6 +1,6 @@
 /**
- * If a document overflows the stack of GraphQL's own rules, its sender is told that it is nested too deeply, and
- * nothing is logged.
+ * If a document overflows the stack of GraphQL's rules, the caller learns that it's nested too deeply. Nothing is
+ * logged.
  */
 import { expect, it } from 'vitest';
 import { openTestApp } from '../../setup/app.js';

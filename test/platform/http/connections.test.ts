@@ -1,4 +1,4 @@
-/** What a port without a proxy limits, over real sockets. */
+/** The limits of a port without a proxy, over real sockets. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,6 @@ interface Client {
   readonly socket: Socket;
   heard: string;
   readonly closed: Promise<unknown>;
-  /** Settles once this many responses have arrived. */
   answers(count: number): Promise<string[]>;
 }
 
@@ -44,7 +43,7 @@ async function open(url: string, from = '127.0.0.1'): Promise<Client> {
   return client;
 }
 
-/** A request that gets no response before the test releases a lock. */
+/** Sends a request that gets no response until the test releases a lock. */
 async function held(work: (ask: string) => Promise<void>): Promise<void> {
   await app.sql.begin(async (tx) => {
     await tx`select from users where id = ${hanna.userId} for update`;
@@ -79,7 +78,7 @@ describe('requests sent ahead on a connection', () => {
     expect(app.logged.filter((line) => line.includes(`greedy-${REQUESTS_AHEAD_MAX + 1}"`))).toEqual([]);
     expect(await modest.answers(REQUESTS_AHEAD_MAX + 1)).toHaveLength(REQUESTS_AHEAD_MAX + 1);
     modest.socket.destroy();
-    // Includes those that waited behind another one when their connection was closed.
+    // Includes responses that were queued when their connection closed.
     await until(() => quotas.requests.inUse() === 0 && quotas.connections.inUse() === 0);
   });
 });
@@ -189,7 +188,7 @@ describe('connections', () => {
       await until(() => stopping.services.quotas.connections.inUse() === 2);
       stopped = stopping.close();
       await unused.closed;
-      // It isn't among those that are cut off because the server has waited long enough.
+      // The server closed the unused connection, but not this one.
       expect(busy.socket.destroyed).toBe(false);
     });
     await stopped;

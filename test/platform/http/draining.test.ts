@@ -1,4 +1,4 @@
-/** A server that stops, with calls in progress and calls that wait. */
+/** A server stops with calls in progress and calls that wait. */
 import { expect, it, vi } from 'vitest';
 import { readConfig } from '../../../src/app/config.js';
 import { TIMEOUTS } from '../../../src/platform/service-limits.js';
@@ -79,7 +79,7 @@ it("cuts off what doesn't end in time, and logs that the server did it", async (
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ user: { first_name: 'Hanna' } }),
     });
-    asked.catch(() => {}); // It is awaited at the end.
+    asked.catch(() => {}); // Its failure is expected below.
     await until(async () => (await app.metric('database_lock_waits')) > 0);
     await server.close();
     await expect(asked).rejects.toThrow();

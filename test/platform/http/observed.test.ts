@@ -1,4 +1,4 @@
-/** What an operator sees of completed and refused calls: a log line for each, and the metrics. */
+/** What operators see of completed and refused calls: log lines and metrics. */
 import { createHash } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** The log line of this response's request, which is written when the response is finished. */
+/** The request's log line, which is written when its response is finished. */
 async function lineOf({ headers }: { headers: Headers }, { logged } = app): Promise<Json> {
   const id = headers.get('x-request-id') ?? '';
   const lines = () => logged.filter((line) => line.includes(id)).map((line) => JSON.parse(line) as Json);
@@ -169,7 +169,7 @@ describe("a request's log line", () => {
         .filter(({ operation, codes }) => operation === 'logIn' && codes?.includes(code))
         .map(({ limit, account, address }) => ({ limit, account, address }));
     await until(() => logged('RATE_LIMITED').length === 6);
-    // They are refused before anything is looked up.
+    // They're refused before anything is looked up.
     expect(logged('RATE_LIMITED').map(({ limit, account }) => [limit, account])).toEqual(
       [ofBoth, ofBoth, ofAccount, ofBoth, ofAddress, ofAddress].map((limit) => [limit, undefined]),
     );
@@ -224,7 +224,7 @@ describe("a request's log line", () => {
     for (const path of all) expect(await probe(path)).toBe(200);
     await probed.sql`alter schema drizzle rename to elsewhere`;
     for (const _ of ['first', 'second']) expect(await probe('/readyz')).toBe(503);
-    // Reporting that it isn't ready isn't a failure.
+    // A 503 from /readyz doesn't count as a server error.
     expect((await metricsOf(probed.url)).value('http_server_errors_total')).toBeNaN();
     await probed.sql`alter schema elsewhere rename to drizzle`;
     for (const path of all) expect(await probe(path)).toBe(200);
@@ -250,7 +250,7 @@ describe("a request's log line", () => {
       await tx`select from users where id = ${hanna.userId} for update`;
       const body = JSON.stringify({ user: { first_name: 'Hanna' } });
       const asked = fetch(`${app.url}/v1/me`, { method: 'PUT', headers, body, signal: caller.signal });
-      asked.catch(() => {}); // It is awaited at the end.
+      asked.catch(() => {}); // Its failure is expected below.
       await until(async () => (await app.metric('database_lock_waits')) > 0);
       caller.abort();
       await expect(asked).rejects.toThrow();
@@ -310,7 +310,7 @@ describe('the metrics', () => {
     const metrics = await metricsOf(own.url);
     for (const status of STATES)
       expect(metrics.value('market_jobs', { status }), status).toBe(status === 'completed' ? 3 : 1);
-    // All except the one draft, including the draft that an admin has completed.
+    // All except the one draft. The draft that an admin completed counts.
     expect(metrics.value('market_jobs_reached', { stage: 'published' })).toBe(STATES.length - 1 + 2);
     // In progress, approved, and canceled by its owner during the work.
     expect(metrics.value('market_jobs_reached', { stage: 'awarded' })).toBe(statesIn('award', 'work').length + 2);

@@ -1,4 +1,4 @@
-/** A rejected body's sender gets the response, however much of the body they still send. */
+/** A client gets the response to a rejected body, however much of the body it still sends. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DISCARDED_BODY } from '../../../src/platform/caller-limits.js';
 import { head, openConnection, refusalIn } from '../../attacks/raw-connection.js';

@@ -1,6 +1,6 @@
 /**
- * Positions: no event is skipped or has two, and no two events share one, whichever instance numbers them and however
- * it ends.
+ * Every event gets exactly one position, and no two events share one. That holds whichever server numbers them and
+ * however it ends.
  */
 import { openEvents } from '../../../src/market/operations/events/live-events.js';
 import postgres, { type Sql } from 'postgres';
@@ -32,14 +32,13 @@ afterAll(async () => {
   await app.close();
 });
 
-/** A separate connection, for a transaction that stays open. */
 function connection(): Sql {
   const sql = postgres({ ...app.database.connection, max: 1, fetch_types: false, onnotice: () => {} });
   open.push(sql);
   return sql;
 }
 
-/** Inserts an event like a transition would, but without the job. */
+/** Inserts an event like a transition would, but without a job. */
 async function insertEvent(sql: Pick<Sql, 'unsafe'>, jobId: JobId, sequence = 1): Promise<void> {
   await sql.unsafe(
     `insert into events (id, job_id, sequence, type, homeowner_id, occurred_at)
@@ -53,7 +52,7 @@ const positionOf = async (jobId: string, sequence = 1) => {
   return event?.position == null ? undefined : BigInt(event.position);
 };
 
-/** The events written here have no job, which other guarantees require. */
+/** These events have no job, so the checks of other invariants would fail. */
 async function positionsOutOfOrder(): Promise<string[]> {
   return (await checkDatabase(app.sql)).filter((promise) => promise.startsWith('positions'));
 }
@@ -115,7 +114,7 @@ describe('an instance that numbers', () => {
     const [{ pid } = { pid: 0 }] = await client`select pg_backend_pid() as pid`;
     await client`select number_events(1000)`;
     const { body } = await callRest(other, 'create', { by: people.owner, body: DRAFT });
-    // By now, both instances are waiting for the lock, or soon will be.
+    // Both servers now wait for the lock, or soon will.
     await until(async () => {
       const waiting = await app.sql`select 1 from pg_locks where locktype = 'advisory' and not granted`;
       return waiting.length > 0;
@@ -158,7 +157,7 @@ it('the metrics say how many events were numbered, how long they waited, and how
   const [{ metrics }, others] = [{ metrics: await metricsOf(app.url) }, await metricsOf(other.url)];
   const [{ count } = { count: 0 }] = await app.sql`select count(*)::int as count from events`;
   const numbered = metrics.value('events_numbered_total') + others.value('events_numbered_total');
-  // The killed backend numbered none. The lock gives each event to only one instance.
+  // The killed backend numbered none. The lock gives each event to only one server.
   expect(numbered).toBe(count);
   expect(metrics.value('event_position_lag_seconds_count')).toBeGreaterThan(0);
   expect(metrics.value('event_batch_events_count')).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 /**
- * Two instances on a Postgres that fails: the listening connection is killed, or the whole server is restarted. A
- * client with an open stream still gets every event, once and in order.
+ * Two servers on a Postgres that fails: its listening connection is killed, or it restarts. A client with an open
+ * stream still gets every event, once and in order.
  */
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
@@ -50,7 +50,7 @@ async function openPostgres(): Promise<DurablePostgres> {
   return server;
 }
 
-/** Commits events in another way than the instances do, so the instances aren't woken directly. */
+/** Commits events without waking the servers directly. */
 async function commit(server: DurablePostgres, count: number): Promise<string[]> {
   const sql = server.open('writer');
   try {
@@ -106,7 +106,7 @@ it("a restarted Postgres, however it ended, doesn't lose events", { timeout: 300
   const seen: string[][] = [[], []];
   for (const how of ['fast', 'immediate', 'killed'] as const) {
     const before = await commit(server, 3);
-    // Immediately: committed events may have no position yet, and those with one may not have been read.
+    // Stops immediately. Some committed events may have no position yet, and others may not have been read.
     await server.stop(how);
     await server.start();
     const after = await commit(server, 3);

@@ -1,9 +1,8 @@
-/** Waits until every committed event has its position. */
 import type { TestApp } from '../../setup/app.js';
 
 export async function allNumbered({ sql, services }: Pick<TestApp, 'sql' | 'services'>): Promise<void> {
   for (;;) {
-    // Listens before it checks, so a position assigned after the check is noticed.
+    // Listens before it checks, to notice a position assigned in between.
     const heard = nextPosition(services);
     const [waiting] = await sql`select 1 from events where position is null limit 1`;
     if (!waiting) return heard.stop();

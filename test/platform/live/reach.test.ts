@@ -1,8 +1,7 @@
 /**
- * What somebody reads as it happens, from a position, or of one job, and what is sent to their webhook, is decided in
- * TypeScript, in SQL over all jobs, in SQL over one job, and by both. The conditions are the same data. This test shows
- * that each statement applies them to the right rows, and that an accepted bid is equivalent to an award: all agree for
- * random jobs, bids, events, and viewers.
+ * Several statements decide which events a person reads live, from a position, about one job, or through a webhook.
+ * Each applies the same conditions, in TypeScript, in SQL, or in both. This test shows that they all agree for random
+ * jobs, bids, events, and viewers. It also shows that an accepted bid is equivalent to an award.
  */
 import fc from '../../setup/random/property.js';
 import type { Sql } from 'postgres';
@@ -41,7 +40,6 @@ afterAll(async () => {
   await app.close();
 });
 
-/** A public field and a private one. */
 const FIELDS = { fields: ['title', 'zipCode'] };
 
 const anyBids = fc.array(
@@ -50,7 +48,7 @@ const anyBids = fc.array(
 );
 const REMINDED = ['owner', 'awardee', 'parties', 'admin'] as const;
 
-/** Edits and reminders keep the state. Somebody without a bid reads no edit. */
+/** Edits and reminders keep the state. Someone without a bid reads no edits. */
 const anyEvent = fc
   .record({
     type: fc.constantFrom(...EVENT_TYPES),
@@ -79,7 +77,7 @@ const anyJob = fc.record({
 });
 type GivenJob = typeof anyJob extends fc.Arbitrary<infer J> ? J : never;
 
-/** As much of it as no constraint rejects. */
+/** Keeps only the parts that no constraint rejects. */
 function soundJob({ status, awardee, bids }: GivenJob) {
   const mayBeAwarded = status !== 'deleted' && isAwarded(status);
   const mustBeAwarded = mayBeAwarded && !isIn('end', status);
@@ -155,7 +153,7 @@ async function insertEvent(tx: Pick<Sql, 'unsafe'>, jobId: JobId, at: number, ow
   );
 }
 
-/** Somebody with a webhook for everything. It is paused, so its deliveries wait. */
+/** Adds a webhook for every type of event. It's paused, so its deliveries wait. */
 async function insertReceiver(sql: Sql, { userId, role, homeownerId, contractorId }: Viewer): Promise<void> {
   await sql`insert into users (id, email, user_type, first_name, last_name, password_hash, referral_code)
     values (${userId}, ${`${userId.toLowerCase()}@example.test`}, ${role}, 'A', 'B', '', ${userId})`;
@@ -165,7 +163,7 @@ async function insertReceiver(sql: Sql, { userId, role, homeownerId, contractorI
     select ${newId('webhookEndpoint')}, ${userId}, 'https://hooks.example.com', '{}', 'paused', 'requested', '[]', ''`;
 }
 
-/** The deliveries for each webhook. The app creates them too, and whichever is first counts. */
+/** The deliveries for each webhook. Either the app or this function creates them. */
 async function sent(sql: Sql, { after, upTo }: Range): Promise<Map<string, string[]>> {
   const cursor = async () => BigInt((await sql`select position::text from webhook_cursor`)[0]?.position);
   while ((await cursor()) < upTo) await stepCursor(db);
@@ -178,7 +176,7 @@ async function sent(sql: Sql, { after, upTo }: Range): Promise<Map<string, strin
 
 const FOREIGN = 'hmw_foreign';
 
-/** Events that only admins see, more than are scanned one by one. */
+/** Adds events that only admins see, more than are scanned one by one. */
 async function insertForeign(sql: Sql): Promise<void> {
   await sql`insert into events (id, job_id, sequence, type, homeowner_id)
     select 'evt_' || gen_random_uuid(), ${newId('job')}, n, 'job.updated', ${FOREIGN} from generate_series(1, 600) n`;
@@ -199,7 +197,7 @@ it('is the same in TypeScript and in SQL, for all jobs, for one job, and for web
     const all = await offered(db, { after, upTo }, CONTRACTORS);
     const toWebhooks = await sent(app.sql, { after, upTo });
     for (const viewer of VIEWERS) {
-      // A copy doesn't keep what is read with a row.
+      // The copy drops facts that were read along with the row.
       const read = (found: EventWithParties) => structuredClone(readEvent(viewer, found, 'mine')) ?? [];
       const asHappens = all.flatMap(read);
       const ofThese = all.filter(({ homeownerId }) => homeownerId !== FOREIGN).flatMap(read);

@@ -1,6 +1,5 @@
 /**
- * All events between two positions: as they are offered to everybody's streams, and as one stream reads them on its
- * own.
+ * Reads the events between two positions in two ways: as the fan-out offers them, and as a stream reads them itself.
  */
 import { readPage } from '../../../src/market/operations/events/live-events.js';
 import type { ContractorId, JobId } from '../../../src/market/rules/ids.js';

@@ -107,7 +107,7 @@ describe('the revocation feed', () => {
     const feed = open();
     expect(feed.isLive()).toBe(false);
     const sent = feed.heartbeat();
-    // It took long to arrive. What was committed since it was sent may not have been received.
+    // A slow heartbeat proves only that revocations before it arrived.
     nowMs += 4_000;
     feed.onHeartbeat(sent);
     nowMs += 999;

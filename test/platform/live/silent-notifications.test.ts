@@ -1,6 +1,6 @@
 /**
- * The one connection that listens to the database goes silent without being closed, as in a network that drops packets.
- * Everything else still works, so only the missing notifications show it.
+ * The connection that listens to the database goes silent without closing, as in a network that drops packets.
+ * Everything else works, so only the missing notifications show it.
  */
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';

@@ -51,7 +51,8 @@ describe("a stream of the viewer's own events", () => {
     const after = await lastPosition();
     const job = await givenJob(app, 'completed', people);
     const shown = await timeline(who, job.id);
-    // Replayed, because all of it has already happened. `reach.test.ts` tests that live events are the same.
+    // These events are replayed, because they have already happened. `reach.test.ts` shows that live events are the
+    // same.
     const stream = open(who, { after });
     const received = await takeUntil(stream, ({ id }) => id === shown.at(-1));
     expect(received.map(({ id }) => id)).toEqual(shown);
@@ -113,7 +114,7 @@ describe('a stream of one job', () => {
     expect(status).toBe(200);
     await callRest(app, 'checkIn', { by: people.awardee, job: job.id, body: {} });
     await allNumbered(app);
-    // Meanwhile, somebody who may see it receives it.
+    // Meanwhile, someone who may see the event receives it.
     const owners = open('owner', { jobId: job.id, after: '0' });
     await takeUntil(owners, ({ type }) => type === 'job.checked_in');
     const next = stream.next();

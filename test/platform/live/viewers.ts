@@ -1,4 +1,4 @@
-/** People as the server knows them once their session was found active. */
+/** Viewers, as the server knows them once it has checked their sessions. */
 import type { ContractorId, HomeownerId, SessionId, UserId } from '../../../src/market/rules/ids.js';
 import type { Role, Viewer } from '../../../src/market/rules/viewer.js';
 import type { EventStream } from '../../../src/platform/live/live.js';

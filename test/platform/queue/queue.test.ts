@@ -1,4 +1,4 @@
-/** Which tasks run, when, and how often, on two instances that share one database. */
+/** Which tasks run, when, and how often, on two servers that share one database. */
 import { sql as drizzleSql } from 'drizzle-orm';
 import postgres, { type Sql } from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -19,9 +19,9 @@ interface Run extends Task {
 let database: FreshDatabase;
 let sql: Sql;
 let queues: Queue[];
-/** All tasks that were started, on any instance, in order. */
+/** All started tasks on any server, in order. */
 let runs: Run[];
-/** How a task ends immediately. Undefined for tasks that the test ends. */
+/** A task's immediate outcome. Undefined for tasks that the test ends. */
 let endOf: (task: Task) => TaskEnd | undefined;
 beforeEach(async () => {
   database = await freshDatabase();
@@ -95,7 +95,7 @@ describe('places', () => {
     expect(next).toHaveLength(LIMITS.placesOfSlowKeys + 1);
     expect(next.filter((key) => key === 'quick')).toHaveLength(1);
     expect(new Set(next)).toHaveLength(next.length);
-    // At this point, the keys with the oldest tasks still have many.
+    // The busy keys still have many of the oldest tasks.
     endOf = ({ key }) => (key === 'quick' ? undefined : { outcome: 'done' });
     for (const run of runs) run.end({ outcome: 'done' });
     await until(async () => (await waiting()) === 0);

@@ -24,8 +24,7 @@ function held() {
 }
 
 /**
- * Keeps a queue with one place busy, lets these calls wait in this order, and returns the order in which they were
- * served.
+ * Keeps a queue's only slot busy while these calls wait in this order. Returns the order in which they got the slot.
  */
 async function servedOf(
   settings: Partial<FairQueueSettings>,

@@ -1,4 +1,4 @@
-/** The end of some work lets several calls start that were waiting for different reasons. */
+/** When one piece of work ends, several calls may start that waited for different reasons. */
 import { expect, it } from 'vitest';
 import { createFairQueue } from '../../../src/platform/quotas/fair-queue.js';
 import { NO_EVENTS } from '../../../src/platform/quotas/quota.js';

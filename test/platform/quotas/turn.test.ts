@@ -1,4 +1,4 @@
-/** Work that takes the event loop a long time starts one piece at a time. The loop runs in between. */
+/** Work that blocks the event loop starts one piece at a time. The loop runs in between. */
 import { expect, it } from 'vitest';
 import { createFairQueue } from '../../../src/platform/quotas/fair-queue.js';
 import { NO_EVENTS } from '../../../src/platform/quotas/quota.js';

@@ -38,7 +38,7 @@ function encoded(value: unknown): string {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 }
 
-/** Signs any content correctly. A thief could only get such a token through a mistake in our code. */
+/** Signs any content correctly. A thief could get such a token only through a mistake in our code. */
 function sealed(headerPart: string, bodyPart: string, secret: string = SECRET, hash = 'sha256'): string {
   const signature = createHmac(hash, secret).update(`${headerPart}.${bodyPart}`).digest('base64url');
   return `${headerPart}.${bodyPart}.${signature}`;
@@ -176,7 +176,7 @@ describe('a forged or altered access token is refused', () => {
       ...space,
     ]);
     for (const nonsense of [undefined, null, 7, {}, [good]]) {
-      // The API's type is a string. If a caller ignores it, the result must not be an exception.
+      // The parameter's type is string. Even for other values, the function must not throw.
       expect(Reflect.apply(tokens.verify, tokens, [nonsense])).toBe('malformed');
     }
   });

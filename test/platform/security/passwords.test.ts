@@ -7,7 +7,7 @@ const HAPROXY = new URL('../../../deploy/haproxy.cfg', import.meta.url);
 /** Allows for a login's reads and writes before and after its password check. */
 const TIME_FOR_THE_DATABASE_MS = 10_000;
 
-/** On a busy machine, the last of many calls would be refused because it waited too long. */
+/** On a busy machine, the last of many calls would otherwise be refused for waiting too long. */
 function waitAsLongAsItTakes(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 }
@@ -37,7 +37,7 @@ describe('passwords', () => {
   it('are hashed a few at a time: 256 wait, the next is refused, and all that waited are served', async () => {
     waitAsLongAsItTakes();
     const busy = createPasswords({ cost: 4, concurrent: 2 });
-    // Uses so many addresses that none of them has more waiting calls than another.
+    // With this many addresses, none has more waiting calls than another.
     const inTime = Array.from({ length: 258 }, (_, at) => busy.hash('x', { address: `10.0.0.${at}` }));
     expect([busy.active, busy.waiting]).toEqual([2, 256]);
     await expect(busy.hash('x', { address: 'late' })).rejects.toMatchObject({ code: 'OVERLOADED' });

@@ -39,7 +39,7 @@ async function passed(calls: readonly Promise<{ allowed: boolean }>[]): Promise<
 
 const times = <T>(count: number, call: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => call(i));
 
-/** Sets all of this process's clocks to this many milliseconds after the start of the test. */
+/** Sets all of this process's clocks to this many milliseconds after the test's start. */
 function goTo(ms: number): void {
   vi.advanceTimersByTime(ms - performance.now());
 }
@@ -250,15 +250,15 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
   afterAll(() => server.remove());
 
   /**
-   * All of a thousand simultaneous calls must be counted in Redis, however long a busy machine takes. An instance that
-   * loses Redis would count in its own memory.
+   * Redis must count all thousand calls, however slow the machine is. A server that loses Redis would count in its own
+   * memory.
    */
   const LONG_TIMEOUT = { redisTimeoutMs: 30_000 };
 
   async function openOnRedis(settings: Partial<RateLimitSettings> = {}): Promise<RateLimits> {
     const limits = open({ redisUrl: server.socket, ...settings });
     await limits.ready();
-    // On a busy machine, the first connection can time out. The limiter then opens another one.
+    // On a busy machine, the first connection may time out. The limiter then opens another.
     await until(() => limits.storeInUse() === 'redis');
     notices.length = 0;
     return limits;
@@ -315,7 +315,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     await server.start();
     await until(() => limits.storeInUse() === 'redis');
     expect(notices).toEqual(['lost', 'back']);
-    // The new Redis has neither the script nor the counts. Both are restored automatically.
+    // The new Redis has neither the script nor the counts. Both come back automatically.
     expect(await passed(times(1_000, () => limits.take(FIVE, 'returned')))).toBe(5);
   });
 
@@ -373,7 +373,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
 
   it("don't return to a Redis that responds but can't count", async () => {
     const limits = await openOnRedis(LONG_TIMEOUT);
-    // Simulates a failover: the former primary is now a replica, which responds but rejects writes.
+    // Simulates a failover: the former primary is now a replica, which rejects writes.
     await server.command('REPLICAOF', '127.0.0.1', '1');
     expect((await limits.take(FIVE, 'read only')).allowed).toBe(true);
     expect([notices, limits.storeInUse()]).toEqual([['lost'], 'memory']);
@@ -398,8 +398,8 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
 });
 
 /**
- * Makes login attempts that use the budget correctly: they consume a call first and refund it on success. Returns the
- * number of wrong passwords that reached the password check.
+ * Attempts logins like the service: consumes the limit first and refunds it on success. Returns how many wrong
+ * passwords were checked.
  */
 async function failedLogIns(limits: RateLimits, attempts: number, isRight: () => boolean): Promise<number> {
   const outcomes = await Promise.all(

@@ -1,4 +1,4 @@
-/** A real Redis for one test. It listens on a socket in a temporary folder and stores nothing. The test stops it. */
+/** A real Redis for one test. It listens on a socket in a temporary folder and stores nothing. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -9,18 +9,17 @@ import { until } from './until.js';
 
 export interface RedisServer {
   readonly socket: string;
-  /** Starts a Redis. If an earlier one is frozen, it keeps running, and the new one takes over its address. */
+  /** Starts Redis. An earlier one that is frozen keeps running, but the new one takes over its address. */
   start(): Promise<void>;
-  /** Kills every Redis that was started. */
   kill(): Promise<void>;
-  /** It keeps its connections open, but doesn't respond. */
+  /** Stops responding, but keeps connections open. */
   freeze(): void;
   thaw(): void;
   command(name: string, ...words: string[]): Promise<unknown>;
   remove(): Promise<void>;
 }
 
-/** If a port is given, Redis also listens on that port of this machine. */
+/** With a port, Redis also listens on that port of this machine. */
 export function createRedisServer(port = '0'): RedisServer {
   const folder = mkdtempSync(join(tmpdir(), 'redis-'));
   const socket = join(folder, 's');

@@ -1,6 +1,6 @@
 /**
- * A JWT_SECRET is replaced in two steps while two instances keep getting calls. First, both learn to verify the new
- * secret. Then both sign with it. If it were replaced in one step, each instance would reject the other's new tokens.
+ * Replaces JWT_SECRET on two servers in two steps, while they get calls. First, both learn to verify the new secret.
+ * Then both sign with it. In a single step, each would reject the other's new tokens.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { homeowner } from '../../story/cast.js';
@@ -9,7 +9,6 @@ import { openTestApp, type TestApp } from '../../setup/app.js';
 const OLD = 'the secret that has been used for a year';
 const NEW = 'the secret that is to be used from today';
 
-/** An operator's settings, step by step. */
 const BEFORE = { JWT_SECRET: OLD };
 const FIRST_STEP = { JWT_SECRET: OLD, JWT_PREVIOUS_SECRET: NEW };
 const SECOND_STEP = { JWT_SECRET: NEW, JWT_PREVIOUS_SECRET: OLD };
@@ -23,7 +22,6 @@ afterAll(() => app.close());
 
 const open = (environment: Record<string, string>) => openTestApp(environment, { sameDatabaseAs: app });
 
-/** The instances that a load balancer sends requests to. */
 class Fleet {
   readonly instances: TestApp[] = [];
   #sent = 0;
@@ -33,7 +31,7 @@ class Fleet {
     return this.instances[this.#sent % this.instances.length] as TestApp;
   }
 
-  /** If an instance rejects a call because it's stopping, another instance gets the call. */
+  /** If a server rejects a call because it's stopping, another one gets the call. */
   async rest(...call: Parameters<TestApp['rest']>): ReturnType<TestApp['rest']> {
     try {
       return await this.next().rest(...call);
@@ -43,7 +41,7 @@ class Fleet {
     }
   }
 
-  /** One by one, each instance leaves the load balancer and finishes its calls. Then a new instance takes its place. */
+  /** Each server in turn leaves the load balancer and finishes its calls. Then a new one takes its place. */
   async replaceAll(environment: Record<string, string>): Promise<void> {
     for (const old of this.instances.slice()) {
       this.instances.splice(this.instances.indexOf(old), 1);
@@ -70,7 +68,7 @@ it('without one refused token', async () => {
       if (round % 5 !== 0) continue;
       const logIn = () => fleet.rest('POST', '/v1/auth/login', { body: { email, password } });
       let answer = await logIn();
-      // A stopping instance rejects passwords that wait for hashing. The caller retries, and gets the other instance.
+      // A stopping server rejects passwords that wait for hashing. The caller retries and gets the other one.
       while (answer.status === 503) answer = await logIn();
       answers.push(answer.status);
       tokens[number] = answer.body.token;
@@ -85,7 +83,7 @@ it('without one refused token', async () => {
   expect(answers.length).toBeGreaterThan(20);
   expect(answers.filter((status) => status !== 200)).toEqual([]);
 
-  // Fifteen minutes later, every valid token was signed with the new secret.
+  // After fifteen minutes, all tokens under the old secret have expired.
   const { email, password } = callers[0] ?? {};
   const { body } = await fleet.next().rest('POST', '/v1/auth/login', { body: { email, password } });
   await fleet.replaceAll(AFTER);

@@ -1,4 +1,4 @@
-/** Polls every few milliseconds until something has happened in another process. Gives up eventually. */
+/** Polls every few milliseconds for an event in another process. Gives up eventually. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export async function until(happened: () => boolean | Promise<boolean>, withinMs = 250_000): Promise<void> {

@@ -1,4 +1,4 @@
-/** The log of a real process. Every line reaches its reader soon and in order, even if the process crashes. */
+/** The log of a real process. Every line reaches its reader soon and in order, even after a crash. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ const LOG = fileURLToPath(new URL('../../../src/platform/telemetry/log.ts', impo
 const LINES = 5_000;
 const LOG_ALL_LINES = `for (let n = 0; n < ${LINES}; n += 1) log.info({ n }, 'a request');`;
 
-/** A process with `log`, which runs these statements. */
+/** Starts a process with `log` that runs these statements. */
 function startProcess(statements: string) {
   const script = `
     import { createLog } from ${JSON.stringify(LOG)};
@@ -25,7 +25,6 @@ function startProcess(statements: string) {
   return { child, ended };
 }
 
-/** What an operator reads until the process has ended. */
 async function readLog(statements: string) {
   const { child, ended } = startProcess(statements);
   let text = '';
@@ -91,7 +90,7 @@ it('an operator sees a line without waiting for further traffic', async () => {
   const { child, ended } = startProcess("log.info('open'); process.stdin.resume();");
   for await (const line of createInterface({ input: child.stdout })) {
     expect(line).toContain('"msg":"open"');
-    // The process waits for the end of its input, so the line arrived while the process was running.
+    // The process waits for the end of its input. So the line arrived while the process was running.
     child.stdin.end();
   }
   expect(await ended).toEqual({ code: 0, signal: null });

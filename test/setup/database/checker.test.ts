@@ -1,7 +1,4 @@
-/**
- * The checker finds the problems that it exists to find. Each kind of damage bypasses the guards and breaks its
- * invariant.
- */
+/** Shows that the checker finds problems. Each kind of damage bypasses the guards and breaks an invariant. */
 import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contractor, homeowner } from '../../story/cast.js';
@@ -13,8 +10,8 @@ let app: TestApp;
 const ids: Record<string, string> = {};
 
 /**
- * A draft, an open job with a guaranteed bid and a withdrawn one, an awarded job, a cancelled job that was refunded,
- * and a reopened job with a restored bid that was revised.
+ * A draft, an open job with a guaranteed and a withdrawn bid, an awarded job, a refunded canceled job, and a reopened
+ * job with a restored bid that was revised.
  */
 beforeAll(async () => {
   app = await openTestApp();
@@ -78,7 +75,6 @@ it('finds nothing in a sound database', async () => {
 
 type Damage = (tx: TransactionSql) => Promise<unknown>;
 
-/** Each kind of damage done without the constraints, and the invariant that it breaks. */
 const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
   [
     'a balance that was topped up by hand',
@@ -436,8 +432,8 @@ async function addEvent(tx: TransactionSql, job: string, sequence: number, type:
 class Undone extends Error {}
 
 /**
- * Removing the guards locks every table, while the services' own statements lock them in a different order. If two wait
- * for each other, Postgres ends one.
+ * Removing the guards locks every table, in a different order from the services' own statements. If the two deadlock,
+ * Postgres ends one.
  */
 async function againAfterDeadlocks(work: () => Promise<unknown>): Promise<void> {
   for (;;) {

@@ -1,19 +1,22 @@
 /**
- * Checks that a database is sound: every invariant that spans several rows, from the rows only. Whatever calls, races,
- * and crashes came before, each query must return nothing. It shares no code with the service.
+ * Checks every invariant that spans several rows. Each query must return nothing, whatever calls, races, and crashes
+ * came before. Uses only the rows, and shares no code with the service.
  */
 import type { Sql } from 'postgres';
 import { CLOCK_STEPS, LEGAL_STEPS, statesAllowing, statesIn } from '../../story/specified.js';
 
 const listed = (states: readonly string[]) => `(${states.map((state) => `'${state}'`).join(', ')})`;
 
-/** The states in which the migrations' triggers copy a job's searchable fields to `open_job_search`. */
+/** The states in which triggers copy a job's searchable fields to `open_job_search`. */
 const SEARCHED_APART = statesAllowing('submitBid');
 
 /** The events of the deadlines themselves. Nobody calls them, so they have no actor. */
 const CLOCK_EVENTS = ['job.reminded', 'bid.stake_released', ...Object.keys(CLOCK_STEPS)];
 
-/** The rating and review of each approved job. They may come after the approval, and a later review replaces it. */
+/**
+ * The rating and review of each approved job. They may come after the approval, and a later review replaces an earlier
+ * one.
+ */
 const SAID = `
   select coalesce(case when a.data->>'rating' is null and a.data->>'review' is null then l.id end, a.id) as id,
     coalesce(case when a.data->>'rating' is null and a.data->>'review' is null then l.occurred_at end, a.occurred_at)
@@ -326,14 +329,14 @@ export const PROMISE_NAMES = Object.keys(PROMISES);
 
 const quoted = (word: string | null) => (word === null ? 'null::text' : `'${word.replaceAll("'", "''")}'`);
 
-/** All invariants in one statement, so they are checked at the same moment. */
+/** Checks all invariants in one statement, and so at one moment. */
 const CHECK = `with legal(type, from_status,
   to_status) as (values ${LEGAL_STEPS.map((row) => `(${row.map(quoted).join(', ')})`).join(', ')})
   ${Object.entries(PROMISES)
     .map(([name, query]) => `(select ${quoted(name)} as promise, x.who, x.how from (${query}) x limit 20)`)
     .join('\nunion all\n')}`;
 
-/** Every broken invariant, as `invariant: who (how)`. Empty if everything is fine. */
+/** Returns every broken invariant as `invariant: who (how)`. */
 export async function checkDatabase(sql: Pick<Sql, 'unsafe'>): Promise<string[]> {
   const broken = await sql.unsafe<{ promise: string; who: string; how: string }[]>(CHECK);
   return broken.map(({ promise, who, how }) => `${promise}: ${who} (${how})`);

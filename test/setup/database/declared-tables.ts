@@ -1,4 +1,4 @@
-/** The tables as the code declares them, and as the last migration leaves them, for drizzle-kit to compare. */
+/** The tables as the code declares them, and as the last migration leaves them. drizzle-kit compares the two. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateDrizzleJson } from 'drizzle-kit/api';

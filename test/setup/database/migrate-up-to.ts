@@ -1,4 +1,3 @@
-/** Migrates a database as an earlier release would have. */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sql } from 'postgres';
@@ -15,7 +14,7 @@ const readJournal = () => JSON.parse(readFileSync(join(MIGRATIONS, 'meta/_journa
 
 export const migrations = () => readJournal().entries;
 
-/** Migrates the way a release with this many migrations does. */
+/** Migrates like an earlier release with this many migrations. */
 export async function migrateUpTo(sql: Sql, count: number): Promise<void> {
   const folder = temporaryFolder('migrations');
   cpSync(MIGRATIONS, folder.path, { recursive: true });

@@ -1,7 +1,6 @@
 /**
- * Checks that a call that holds a transaction doesn't ask for a second connection. If it did, as many callers as there
- * are connections could each hold one and wait for another forever. The check follows a request through everything that
- * the request awaits.
+ * Fails if a call asks for a second connection while it holds a transaction. With enough such calls, each would hold
+ * one connection and wait for another forever. The check follows everything that a request awaits.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { TransactionWatch } from '../../../src/platform/db/database.js';

@@ -1,19 +1,19 @@
-/** Random choices from a seed: the same seed gives the same requests. */
+/** Random choices that depend only on a seed, so a run can be repeated. */
 import fc from './property.js';
 
 export interface Dice {
-  /** An integer, with both ends included. */
+  /** An integer from `min` to `max`, both included. */
   int(min: number, max: number): number;
-  /** True with this chance, in percent. */
+  /** True with this probability, in percent. */
   percent(share: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
-  /** An entry of a table, chosen in proportion to its weight. */
+  /** Chooses an entry in proportion to its weight. */
   weighted<Item>(items: readonly (readonly [weight: number, item: Item])[]): Item;
-  /** Includes each item with this chance, in percent. Keeps the order. */
+  /** Includes each item with this probability, in percent. Keeps the order. */
   some<Item>(items: readonly Item[], share: number): Item[];
 }
 
-/** Mulberry32: small, fast, and random enough for this. */
+/** Mulberry32: small, fast, and random enough for tests. */
 export function diceOf(seed: number): Dice {
   let state = seed >>> 0;
   const next = (): number => {

@@ -1,4 +1,4 @@
-/** fast-check with this run's seed: `FC_SEED=…`, `FC_SEED=random`, or a fixed one by default. */
+/** fast-check with this run's seed: `FC_SEED=…`, `FC_SEED=random`, or a fixed default. */
 import fc from 'fast-check';
 import { seedFrom } from './seed.js';
 

@@ -1,4 +1,4 @@
-/** The seed for random tests. It is fixed unless one is set, and `random` picks a new one. */
+/** The seed of random tests. It's fixed by default, and `random` chooses a new one. */
 const FIXED = 12;
 
 export function seedFrom(given: string | undefined): number {

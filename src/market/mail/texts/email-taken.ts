@@ -1,6 +1,6 @@
 import type { MailText } from '../text.js';
 
-/** This email replaces the confirmation email if the address already belongs to another account. */
+/** Replaces the confirmation email if the address already belongs to another account. */
 export const EMAIL_TAKEN: MailText = {
   subject: 'Your email address already has an account',
   before: [

@@ -1,4 +1,4 @@
-/** The emails that both addresses get when someone undoes an email change. */
+/** The emails to both addresses after someone undoes an email change. */
 import { validityOf, type MailText } from '../text.js';
 
 const CONTACT = 'If you think this is a mistake, contact our support team.';

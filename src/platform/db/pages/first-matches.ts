@@ -1,25 +1,25 @@
 /**
- * Finds rows that meet a condition whose index isn't in the list's order. If many rows match, reading the list in order
- * is fastest. If few rows match, the condition's index is fastest. Therefore, the query checks the list's first rows
- * one by one, and uses the index only if they don't fill the page.
+ * Filters a list by a condition whose index has a different order from the list. Reading in list order is fastest if
+ * many rows match, and the condition's index is fastest if few do. So the query checks the list's first rows, and uses
+ * the index only if they don't fill the page.
  */
 import { and, asc, desc, sql, type SQL } from 'drizzle-orm';
 import type { OrderKey } from './keyset.js';
 import type { ScanLimit } from './page.js';
 
-/** If these rows don't fill the largest page, at most one row in ten matches, so the index finds few rows. */
+/** If this many rows don't fill the largest page, at most one in ten matches. The index then reads few rows. */
 const FIRST_ROWS_MAX = 1_000;
 
 interface MatchSource {
   readonly table: SQL;
-  /** The sort keys. The last one is the identifier. */
+  /** The sort keys. The last one is the ID. */
   readonly keys: readonly OrderKey[];
-  /** The conditions that an index in the list's order covers. */
+  /** The conditions covered by the index in list order. */
   readonly listCondition: SQL | undefined;
   readonly fits: SQL;
 }
 
-/** The identifiers of the first rows in the page's direction, in no particular order. */
+/** Selects the IDs of the page's first rows, in no particular order. */
 export function firstMatches({ table, keys, listCondition, fits }: MatchSource, { atMost, direction }: ScanLimit): SQL {
   const most = sql.raw(String(atMost));
   const names = sql.join(
@@ -30,7 +30,7 @@ export function firstMatches({ table, keys, listCondition, fits }: MatchSource, 
   const id = sql`${keys.at(-1)}`;
   const firstMax = sql.raw(String(FIRST_ROWS_MAX));
   const firstRows = sql`select * from ${table} where ${listCondition ?? sql`true`} ${order} limit ${firstMax}`;
-  // A separate subquery makes the planner use the condition's index instead of the list's.
+  // In a separate subquery, the planner uses the condition's index instead of the list's.
   const indexRows = sql`select ${names} from ${table} where ${and(fits, listCondition)} offset 0`;
   return sql`with common as materialized (
       select ${id} from (${firstRows}) ${table} where ${fits} ${order} limit ${most}

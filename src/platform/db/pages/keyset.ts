@@ -1,14 +1,11 @@
-/**
- * A position in an ordered list consists of the values of one row's sort keys. The position selects the rows after that
- * row.
- */
+/** A position in a sorted list: one row's sort keys. A page starts after this row. */
 import { gt, lt, sql, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { Placeholders } from '../statement.js';
 
 export type KeyValue = string | number | boolean | Date;
 export type Position = readonly KeyValue[];
 
-/** A column that a list is sorted by, or an expression that states its type in the same way as a column. */
+/** A sort column, or an expression that states its type like a column. */
 export interface OrderKey extends SQLWrapper {
   getSQLType(): string;
 }
@@ -19,7 +16,7 @@ export function orderKey(expression: SQL, type: string): OrderKey {
 
 export type Direction = 'asc' | 'desc';
 
-/** Matches the rows after the position in this direction. `positionValues` supplies its parameters. */
+/** Matches the rows after the position. `positionValues` supplies the parameters. */
 export function positionCondition<V>(
   columns: readonly OrderKey[],
   keyColumns: readonly SQL[],
@@ -33,7 +30,6 @@ export function positionCondition<V>(
   return direction === 'desc' ? lt(keys, position) : gt(keys, position);
 }
 
-/** The parameters of a position, as `positionCondition` uses them. */
 export function positionValues(position: Position | undefined): Record<string, KeyValue> {
   return Object.fromEntries((position ?? []).map((value, at) => [`key${at}`, asParameter(value)]));
 }

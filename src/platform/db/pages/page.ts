@@ -1,6 +1,6 @@
 /**
- * Reads lists page by page, by page number or from a position. A position holds the last row's sort keys. A position
- * stays valid if the list grows, and reading from it costs the same at any depth.
+ * Reads lists page by page, by number or from a position. A position holds a row's sort keys. It stays valid while the
+ * list grows, and reading from it costs the same at any depth.
  */
 import { asc, desc, getTableName, sql, type Placeholder, type SQL, type Subquery } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
@@ -13,23 +13,22 @@ import { countedStatement, builder, cachedByKey, statement, type FieldsOf, type 
 
 export interface PageRequest {
   readonly size: number;
-  /** The number of rows to skip, for pages by number. */
   readonly offset?: number;
   readonly after?: Position | undefined;
-  /** The position that the page ends before, if it's read backward. */
+  /** A backward page ends before this position. */
   readonly before?: Position | undefined;
-  /** True if the page is read backward: from the end of the list, or from `before`. */
+  /** True for a page that is read backward, from `before` or from the end of the list. */
   readonly isBackward?: boolean;
-  /** Counting in the same statement saves a round trip. */
+  /** Counts in the same statement, which saves a round trip. */
   readonly withTotal?: boolean | undefined;
 }
 
-/** All of these pages have the same size and start or end at the same position. */
+/** Pages of many lists, all with the same size and position. */
 export type SamePageRequest = Pick<PageRequest, 'size' | 'after' | 'before' | 'isBackward'>;
 
 export interface Total {
   readonly count: number;
-  /** True if there are more rows than the counting limit. */
+  /** True if the list has more rows than are counted. */
   readonly isCapped: boolean;
 }
 
@@ -39,7 +38,7 @@ export interface Page<Item> {
   readonly hasNext: boolean;
   readonly hasPrevious: boolean;
   positionOf(this: void, row: Item): Position;
-  /** The list's total. The rows are only counted when this is called. */
+  /** Counts the rows only when called. */
   total(this: void): Promise<Total>;
 }
 
@@ -51,55 +50,54 @@ interface Select {
   getSQL(): SQL;
 }
 
-/** The limits on how many rows a statement reads, for rows that are gathered from several sources. */
+/** Limits how many rows a statement reads from each of its sources. */
 export interface ScanLimit {
-  /** The maximum number of rows that each source must return. These are the first rows after the position, in order. */
+  /** The number of rows that each source must return: the first ones after the position. */
   readonly atMost: number;
   readonly rowsNeeded: number;
   readonly offset?: Placeholder;
-  /** The list's own direction, or the opposite for a page that is read backward. */
+  /** The list's own direction, or the opposite for a backward page. */
   readonly direction: Direction;
-  /** The condition that selects rows after the position, for other columns with the same keys. */
+  /** Selects the rows after the position by other columns that hold the same keys. */
   positionCondition(keys: readonly SQL[]): SQL | undefined;
-  /** The rows that were gathered for the total, if they contain the page. */
+  /** The rows gathered for the total, if they include the page. */
   readonly gatheredRows?: SQL | undefined;
 }
 
 interface ListDefinition<V extends object, F extends Fields> {
-  /** The name of the list's statements. The name of the statement for the total ends in ` total`. */
+  /** The name of the list's statements. The total's statement adds ` total`. */
   readonly name: string;
   readonly fields: FieldsOf<V, F>;
-  /** The sort columns, by their names in the row. The last one makes the order unambiguous. */
+  /** The sort columns by their names in the row. The last one must be unique. */
   readonly keys: Readonly<Record<string, OrderKey>>;
   readonly direction: Direction;
   /**
    * Selects the rows, without an order or a limit. `condition` keeps the rows after a position. For the total, `fields`
-   * is one column of the list's index, because reading the other columns would cost twice as much as counting.
+   * is one indexed column, because reading the others would double the cost.
    */
   rows($: Placeholders<V>, fields: F, condition: SQL | undefined, scan: ScanLimit): Select;
-  /** True if `rows` itself applies the scan limit and its offset. */
+  /** True if `rows` applies the scan limit and the offset itself. */
   readonly appliesScanLimit?: boolean;
   readonly exactTotalMax?: number;
-  /** The rows to count instead of the list's own, if counting them is less work. */
+  /** A cheaper set of rows to count, if there is one. */
   rowsToCount?($: Placeholders<V>, scan: ScanLimit): SQL;
-  /** Gathers the first rows, if one subquery can serve both the total and the pages among those rows. */
+  /** Gathers the first rows if one subquery can serve both the total and the page. */
   gatherRows?: (($: Placeholders<V>, scan: ScanLimit) => SQL) | undefined;
-  /** The object in the row that contains the keys, if it isn't the row itself. */
+  /** The object in the row that holds the keys, if the row itself doesn't. */
   keyObject?(row: Row<F>): object;
 }
 
 export interface List<V extends object, Item> {
   (db: Db, values: V, request: PageRequest): Promise<Page<Item>>;
   total(db: Db, values: V): Promise<Total>;
-  /** A page of rows that another statement has read. One row more than the page's size shows that there are more. */
+  /** Makes a page of rows that another statement has read. One extra row shows that there are more. */
   pageOf(items: readonly Item[], request: PartOfList, total: () => Promise<Total>): Page<Item>;
-  /** The list as part of its parent's row, which supplies some of the values. */
+  /** Reads the list as part of its parent's row, which supplies some of the values. */
   partOf<P extends keyof V & string>(
     parent: Readonly<Record<P, SQL>>,
     $: Placeholders<Omit<V, P>>,
     request: PartOfList,
   ): { from: SQL; order: SQL };
-  /** The list's total as part of its parent's row. */
   totalOf<P extends keyof V & string>(
     parent: Readonly<Record<P, SQL>>,
     $: Placeholders<Omit<V, P>>,
@@ -118,7 +116,7 @@ export function startOf({ after, before, isBackward }: Omit<SamePageRequest, 'si
 export interface PartOfList {
   readonly size: number;
   readonly start: PageStart;
-  /** A condition that finds the same rows through a different index. */
+  /** A condition that finds the same rows through another index. */
   readonly indexCondition?: SQL | undefined;
 }
 
@@ -126,12 +124,12 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
   const { name, fields, exactTotalMax = PAGE.exactTotalMax } = parts;
   const names = Object.keys(parts.keys);
   const columns = Object.values(parts.keys);
-  // Only `partOf` and counting by key use this column. Neither is used for a list that is sorted by an expression.
+  // Only `partOf` and counting by key use this column. Neither occurs in lists that are sorted by an expression.
   const [key] = columns as [PgColumn];
   const directionOf = (start: PageStart) => (isBackward(start) ? reversed(parts.direction) : parts.direction);
   const inOrder = (direction: Direction) => columns.map(direction === 'asc' ? asc : desc);
   const countLimit = scanLimitOfCount(exactTotalMax, parts.direction);
-  // The page size is part of the SQL. As a parameter, it would make Postgres plan the statement on every call.
+  // The SQL contains the page size. As a parameter, it would make Postgres plan every call.
   const pages = cachedByKey<(on: Db, values: V) => Promise<{ rows: Row<F>[]; count?: number }>>();
 
   function pageStatement(size: number, offset: number, start: PageStart, withTotal: boolean) {
@@ -173,11 +171,11 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
     });
   }
 
-  /** The rows to count. Selects one column of the list's index and none of the fields. */
+  /** Selects one indexed column instead of the fields. */
   const rowsToCountByKey = ($: Placeholders<V>, condition: SQL | undefined) =>
     parts.rows($, { key } as unknown as F, condition, countLimit);
 
-  // The rows are in list order, so Postgres reads the list's own index.
+  // In list order, Postgres reads the list's own index.
   const counting = ($: Placeholders<V>): SQL => {
     const some = parts.rowsToCount
       ? sql`(${parts.rowsToCount($, countLimit)}) counted`
@@ -248,18 +246,17 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
 
 const COUNT = sql<number>`count(*)::int`;
 
-/** A statement's parameters, including those that come from the parent's row. Together, they have the names of `V`. */
 function valuesOf<V>(parent: Readonly<Record<string, SQL>>, values: object): Placeholders<V> {
   const placeholderOf = values as (name: string) => Placeholder;
   return ((name: string) => parent[name] ?? placeholderOf(name)) as unknown as Placeholders<V>;
 }
 
-/** The total that a count returns. Counting stops one row after the largest exact total. */
+/** Counting stops one row after the largest exact total. */
 export function totalOf(count = 0, exactTotalMax: number = PAGE.exactTotalMax): Total {
   return { count: Math.min(count, exactTotalMax), isCapped: count > exactTotalMax };
 }
 
-/** One more row than the limit shows that there are more. */
+/** One extra row shows that there are more. */
 function scanLimitOfCount(exactTotalMax: number, direction: Direction): ScanLimit {
   return { atMost: exactTotalMax + 1, rowsNeeded: exactTotalMax + 1, direction, positionCondition: () => undefined };
 }
@@ -267,12 +264,12 @@ function scanLimitOfCount(exactTotalMax: number, direction: Direction): ScanLimi
 const isBackward = (start: PageStart) => start === 'last' || start === 'before';
 const hasPosition = (start: PageStart) => start === 'after' || start === 'before';
 
-/** Rounds up to a power of two, so only a few statements are needed for pages by number. */
+/** Rounds up to a power of two, so pages by number share a few statements. */
 function roundedUp(rows: number): number {
   return 2 ** Math.ceil(Math.log2(rows));
 }
 
-/** The same page with converted rows. The properties are written out, which gives all pages one hidden class. */
+/** Copies the page with converted rows. All pages share one hidden class because every property is listed. */
 export function mapPage<Item, Result>(
   { size, rows: items, hasNext, hasPrevious, positionOf, total }: Page<Item>,
   make: (row: Item) => Result,

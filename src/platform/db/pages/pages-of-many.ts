@@ -1,4 +1,4 @@
-/** Reads the same page of many lists in one statement. Each page is read as part of its parent's row. */
+/** Reads the same page of many lists in one statement, each as part of its parent's row. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Db } from '../database.js';
 import { positionValues } from './keyset.js';
@@ -14,13 +14,12 @@ import {
 import { asJson, jsonReader, type RowShape } from '../rows.js';
 import { builder, cachedByKey, statement, type Placeholders } from '../statement.js';
 
-/** The parent's ID, as the list's parameter. */
 export const EACH_PARENT = sql`parent.id`;
 
 interface Options<V extends object, Item> {
-  /** The name of the statements. The name of the statement for the totals ends in ` total`. */
+  /** The name of the statement. The totals' statement adds ` total`. */
   readonly name: string;
-  /** The shape of the rows, with the column names of the page's own select. */
+  /** The rows' shape, with the column names of the page's select. */
   readonly shape: RowShape;
   partOf($: Placeholders<V>, request: PartOfList): { from: SQL; order: SQL };
   totalOf($: Placeholders<V>): SQL;
@@ -29,7 +28,7 @@ interface Options<V extends object, Item> {
 
 type Rows<Id, V> = (on: Db, values: V) => Promise<{ id: Id; rows: unknown[][] }[]>;
 
-/** If a total is needed, one more statement reads the totals of all lists. */
+/** If a total is requested, a second statement reads all lists' totals. */
 export function pagesOfMany<Id extends string, V extends { readonly ids: string }, Item>(parts: Options<V, Item>) {
   const { name, shape, partOf, totalOf: totalIn, pageOf } = parts;
   const pages = cachedByKey<Rows<Id, V>>();

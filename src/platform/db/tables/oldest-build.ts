@@ -1,6 +1,6 @@
 /**
- * One row that says which builds the schema still supports: all builds that know the migration with the time in this
- * row. A migration updates the row if it removes something that earlier builds use.
+ * The time of the newest migration that the oldest supported build knows. Newer builds also run on this schema. A
+ * migration that removes something earlier builds use must update this row.
  */
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, check, pgTable } from 'drizzle-orm/pg-core';

@@ -1,19 +1,18 @@
-/** The queue: the work to do after a commit. A row is deleted once its work is done. */
+/** The queue of work to do after a commit. A finished task's row is deleted. */
 import { index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { byteOrderedText, createdAt, moment } from './columns.js';
 
 export const tasks = pgTable(
   'tasks',
   {
-    /** The ID of the row that the task is about, so each row is queued only once. */
+    /** The ID of the row that the task is about. Each row is queued at most once. */
     id: byteOrderedText().primaryKey(),
     kind: text().notNull(),
-    /** The key groups tasks. Each key has only a few places, so a busy key doesn't hold up the others. */
+    /** Groups tasks. A busy key has only a few slots, so it can't hold up other keys. */
     key: byteOrderedText().notNull(),
     runAt: moment().notNull().defaultNow(),
-    /** The number of failed attempts. */
     attempts: integer().notNull().default(0),
-    /** When another instance may take over a task that is running. */
+    /** When another server may take over the running task. */
     leasedUntil: moment(),
     createdAt: createdAt(),
   },

@@ -1,7 +1,7 @@
 /**
- * Executes all GraphQL documents on this server. On its first execution, an operation gets a plan that determines how
- * each field is resolved and serialized. graphql-js executes operations that a plan doesn't cover, and reports every
- * rejected variable. This folder's README.md lists the guarantees and how they are checked.
+ * Executes GraphQL documents with plans. An operation's plan is created on its first run and determines how each field
+ * is resolved and serialized. If a plan doesn't cover an operation, or a variable is rejected, graphql-js executes it.
+ * README.md in this folder lists the guarantees and how they're checked.
  */
 import type { ApolloServerOptionsWithGateway } from '@apollo/server';
 import {
@@ -15,10 +15,9 @@ import {
 import { type Context, contextOf } from '../context.js';
 import { planOf, type Plan } from './plan.js';
 
-/** An operation to execute. Its document has been parsed and validated. */
 export interface OperationRequest {
   readonly document: DocumentNode;
-  /** Undefined if the document has no operation with the requested name. */
+  /** Undefined if the document has no operation with this name. */
   readonly operation: OperationDefinitionNode | undefined;
   readonly operationName: string | undefined;
   readonly variables: Record<string, unknown> | undefined;
@@ -28,7 +27,7 @@ export interface OperationRequest {
 export type RunOperation = (request: OperationRequest) => Promise<ExecutionResult<Record<string, unknown>>>;
 
 export function createExecutor(schema: GraphQLSchema): RunOperation {
-  /** Apollo keeps the documents that it has validated. Each plan is kept as long as its document. */
+  /** Each plan lives as long as its document, which Apollo caches. */
   const plans = new WeakMap<OperationDefinitionNode, Plan | 'none'>();
 
   function planFor({ document, operation }: OperationRequest): Plan | undefined {
@@ -48,7 +47,7 @@ export function createExecutor(schema: GraphQLSchema): RunOperation {
 
 type ApolloGateway = ApolloServerOptionsWithGateway<Context>['gateway'];
 
-/** A gateway is Apollo's way to accept another executor. Apollo's plugins still see every step of every operation. */
+/** Apollo accepts another executor only as a gateway. Its plugins still see every step. */
 export function asApolloGateway(schema: GraphQLSchema, run: RunOperation): ApolloGateway {
   let onSchemaLoad: Parameters<ApolloGateway['onSchemaLoadOrUpdate']>[0] | undefined;
   return {
@@ -65,7 +64,7 @@ export function asApolloGateway(schema: GraphQLSchema, run: RunOperation): Apoll
             operation,
             operationName: request.operationName,
             variables: request.variables,
-            // Apollo's gateways have no type for the context. This is the context that the API created.
+            // Apollo's gateways don't type the context. The API created this one.
             context: context as unknown as Context,
           }),
       };
@@ -74,7 +73,7 @@ export function asApolloGateway(schema: GraphQLSchema, run: RunOperation): Apoll
   };
 }
 
-/** graphql-js executes subscriptions: it opens their source and executes the document for each event. */
+/** Subscriptions run on graphql-js, which opens their source and executes the document per event. */
 interface SubscriptionRequest {
   readonly document: DocumentNode;
   readonly operationName: string | undefined;
@@ -82,7 +81,7 @@ interface SubscriptionRequest {
   readonly context: Context;
 }
 
-/** Opens a subscription's source. Returns the errors if the stream couldn't be opened, and no data otherwise. */
+/** Opens a subscription's source. Returns only errors if that fails. */
 export async function openSource(schema: GraphQLSchema, request: SubscriptionRequest): Promise<ExecutionResult> {
   const { document, operationName, variables, context } = request;
   const args = { schema, document, operationName, variableValues: variables };

@@ -1,4 +1,4 @@
-/** Collects an object's selected fields from its selection sets and fragments, in the same order as graphql-js. */
+/** Collects an object's selected fields, including those from fragments, in the same order as graphql-js. */
 import {
   isAbstractType,
   Kind,
@@ -15,7 +15,7 @@ import type { Condition } from './selection.js';
 
 export interface Occurrence {
   readonly node: FieldNode;
-  /** The conditions for including the field. All of them must be true. */
+  /** The field is included if all of these are true. */
   readonly conditions: readonly Condition[];
 }
 
@@ -31,11 +31,11 @@ export class FieldCollector {
 
   collect(sets: readonly SelectionSetNode[], type: GraphQLObjectType): SelectedFields {
     const fields = new Map<string, Occurrences>();
-    /** The fragments that were spread. The value is true if the fragment was spread under a condition. */
+    /** Maps each fragment to whether its spread has a condition. */
     const spreadFragments = new Map<string, boolean>();
     for (const set of sets) this.#gather(set, type, [], fields, spreadFragments);
     for (const occurrences of fields.values()) {
-      // The variables would decide which occurrence comes first and which ones count.
+      // The variables decide which occurrence comes first and which ones count.
       if (occurrences.length > 1 && occurrences.some(({ conditions }) => conditions.length > 0)) throw new NotPlanned();
     }
     return fields;
@@ -83,7 +83,7 @@ export class FieldCollector {
 
   #conditionOn(variable: string, isSkip: boolean): Condition {
     const definition = this.operation.variableDefinitions?.find((one) => one.variable.name.value === variable);
-    // If the variable may be null, graphql-js reports an error with its location in the document.
+    // If the variable may be null, graphql-js must report the error with its location.
     if (definition?.type.kind !== Kind.NON_NULL_TYPE) throw new NotPlanned();
     return (variables) => variables[variable] !== isSkip;
   }
@@ -95,7 +95,7 @@ export class FieldCollector {
   }
 }
 
-/** Only a fragment's first spread counts. Throws if the variables would decide which spread is the first. */
+/** Only a fragment's first spread counts. Throws if the variables decide which one that is. */
 function isSpreadAgain(name: string, conditions: readonly Condition[], spreadFragments: Map<string, boolean>): boolean {
   const before = spreadFragments.get(name);
   const isConditional = conditions.length > 0;
@@ -104,5 +104,5 @@ function isSpreadAgain(name: string, conditions: readonly Condition[], spreadFra
   return before === false;
 }
 
-/** Thrown if a plan's result would differ from graphql-js's. graphql-js then executes the operation. */
+/** Thrown if a plan's result could differ from graphql-js's. graphql-js then executes the operation. */
 export class NotPlanned extends Error {}

@@ -1,7 +1,4 @@
-/**
- * Creates an operation's plan. The plan produces the same result as graphql-js, and treats a caller's text only as
- * data.
- */
+/** Creates an operation's plan. Its result is the same as graphql-js's, and a caller's text is never more than data. */
 import {
   getArgumentValues,
   getVariableValues,
@@ -29,13 +26,13 @@ import { anyOf, leafOf, listOf, objectOf, requiredOf, serializerOf, runOperation
 import { FieldCollector, type SelectedFields, type Occurrences, NotPlanned } from './fields.js';
 import { selectionOf, type Complete, type FieldPlan, type Selection } from './selection.js';
 
-/** Returns undefined, before anything has run, if the variables don't match the document's types. */
+/** Returns undefined, before anything runs, if the variables don't match the document's types. */
 export type Plan = (
   context: Context,
   variables: Record<string, unknown>,
 ) => Promise<ExecutionResult<Record<string, unknown>>> | undefined;
 
-/** The operation's plan. Undefined if graphql-js must execute the operation. */
+/** Undefined if graphql-js must execute the operation. */
 export function planOf(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -56,7 +53,7 @@ export function planOf(
   }
 }
 
-/** The first error is enough, because graphql-js then executes the operation and reports all errors. */
+/** One error is enough. graphql-js then executes the operation and reports all of them. */
 const ONE_ERROR = { maxErrors: 1 };
 
 class Planner {
@@ -77,7 +74,7 @@ class Planner {
     const fields = this.collector.collect([this.operation.selectionSet], root);
     const selection = this.#selection(root, fields);
     const calls = selection.fields.filter(({ name }) => name !== '__typename');
-    // Mutations must run one after another, but a plan runs the fields of an object in parallel.
+    // Mutations must run one after another, but a plan runs fields in parallel.
     if (this.operation.operation === 'mutation' && calls.length > 1) throw new NotPlanned();
     return selection;
   }
@@ -92,7 +89,7 @@ class Planner {
     const [{ node, conditions }] = occurrences;
     const name = node.name.value;
     const definition = name === '__typename' ? TypeNameMetaFieldDef : type.getFields()[name];
-    // The field is part of introspection, or it has a name that would set the prototype of the response object.
+    // An introspection field, or a name that would set the response object's prototype.
     if (!definition || key === '__proto__') throw new NotPlanned();
     const nodes = occurrences.map((one) => one.node);
     const fieldType = isNonNullType(definition.type) ? definition.type.ofType : definition.type;
@@ -122,7 +119,6 @@ class Planner {
     };
   }
 
-  /** Creates the function that completes a value of this type for the response. */
   #complete(type: GraphQLOutputType, place: string, info: FieldPlan['info']): Complete {
     if (isNonNullType(type)) return requiredOf(this.#complete(type.ofType, place, info), place);
     if (isListType(type)) {
@@ -143,7 +139,7 @@ class Planner {
 
 const NO_ARGUMENTS: Record<string, unknown> = Object.freeze({});
 
-/** Returns a field's arguments. If the arguments contain no variables, they're computed only once. */
+/** Computes arguments only once if they contain no variables. */
 function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['args'] {
   if (definition.args.length === 0) return () => NO_ARGUMENTS;
   if (hasVariable(node)) return (variables) => getArgumentValues(definition, node, variables);

@@ -1,6 +1,6 @@
 /**
- * Runs a plan and places each error where the GraphQL specification requires it. Promises are awaited in separate
- * functions, because V8 allocates a context in each iteration if a closure captures a loop's variables.
+ * Runs a plan, and places each error where the GraphQL specification requires it. Promises are awaited in separate
+ * functions. If a closure captured a loop's variables, V8 would allocate a context for each iteration.
  */
 import {
   defaultFieldResolver,
@@ -28,7 +28,7 @@ export async function runOperation(
   }
 }
 
-/** The response object that a selection creates from a resolved value, or a promise of it. */
+/** Creates a selection's response object, or a promise of it. */
 export function runFields(
   { fields, shape }: Selection,
   source: unknown,
@@ -59,7 +59,7 @@ function runField(field: FieldPlan, source: unknown, execution: Execution, above
   if (name === '__typename') return field.typename;
   const isProperty = field.definition.resolve === undefined && isObject(source);
   const property = isProperty ? source[name] : undefined;
-  // Most fields are properties of the object itself and need no arguments and no path.
+  // Most fields are plain properties, which need no arguments and no path.
   if (serialize && isPlain(property)) return serialize(property);
   const path = pathOf(field, above);
   const value = isProperty && typeof property !== 'function' ? property : callResolver(field, source, execution, path);
@@ -89,9 +89,7 @@ function isPlain(value: unknown): boolean {
   return value !== undefined && typeof value !== 'function';
 }
 
-/**
- * The properties are written out, because V8 would create a hidden class for each copy that gets two more properties.
- */
+/** Lists the properties, because V8 would give each extended copy its own hidden class. */
 function infoFor(info: FieldPlan['info'], { variables: variableValues }: Execution, path: Path): GraphQLResolveInfo {
   const { fieldName, fieldNodes, returnType, parentType, schema, fragments, rootValue, operation } = info;
   return {
@@ -144,7 +142,7 @@ export function whenAllHaveEnded(
   return Promise.allSettled(pending).then(() => afterFailure(error, true, nodes, execution, path));
 }
 
-/** Returns null for a nullable field. Throws for a non-null field, so its parent becomes null. */
+/** Returns null for a nullable field. For a non-null field, throws, which makes its parent null. */
 export function afterFailure(
   error: unknown,
   isRequired: boolean,
@@ -152,8 +150,8 @@ export function afterFailure(
   execution: Execution,
   path: Path,
 ): null {
-  // As in graphql-js, a resolver's failure already has its location and was counted. An error about a null in a
-  // non-null field has no location and wasn't counted.
+  // A resolver's failure already has its location and was counted. An error about a null in a non-null field has no
+  // location yet and wasn't counted. graphql-js does the same.
   const fieldError = locate(error, nodes, () => responsePathAsArray(path));
   if (isRequired) throw fieldError;
   execution.errors.push(fieldError);
@@ -175,7 +173,7 @@ export function requiredOf(complete: Complete, place: string): Complete {
   };
 }
 
-/** Completes only a value that exists. A value that is an Error is a failure. */
+/** Completes a value unless it's null. A value that is an Error is a failure. */
 function ifPresent(complete: Complete): Complete {
   return (value, execution, path) => {
     if (value == null) return null;
@@ -184,7 +182,6 @@ function ifPresent(complete: Complete): Complete {
   };
 }
 
-/** Completes a scalar or an enum value. Its type serializes the value. */
 export function leafOf(type: GraphQLLeafType): Complete {
   return ifPresent(serializerOf(type));
 }
@@ -204,7 +201,7 @@ export function objectOf(selection: Selection): Complete {
   return ifPresent((value, execution, path) => runFields(selection, value, execution, path));
 }
 
-/** Completes an object of an interface or union. Each possible type has its own fields. */
+/** Completes an object of an interface or union with its actual type's fields. */
 export function anyOf(
   type: GraphQLAbstractType,
   selections: ReadonlyMap<string, Selection>,

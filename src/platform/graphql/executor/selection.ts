@@ -1,4 +1,4 @@
-/** The types of a plan: each selected object's fields, and how each field is resolved and serialized. */
+/** A plan's types: the selected fields, and how each one is resolved and serialized. */
 import type { FieldNode, GraphQLError, GraphQLField, GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../context.js';
 
@@ -20,20 +20,17 @@ export type Complete = (value: unknown, execution: Execution, path: Path) => unk
 export type Condition = (variables: Variables) => boolean;
 
 export interface FieldPlan {
-  /** The response name: the alias, if there is one. */
+  /** The alias if there is one, or else the field's name. */
   readonly key: string;
   readonly name: string;
   readonly typename: string;
-  /**
-   * The field's resolver is looked up on each call, because Apollo replaces all resolvers for a plugin with
-   * `willResolveField`.
-   */
+  /** Look up the resolver on every call. For a plugin with `willResolveField`, Apollo replaces all resolvers. */
   readonly definition: GraphQLField<unknown, unknown>;
   /** Undefined if the field is always included. */
   readonly isIncluded: Condition | undefined;
   readonly args: (variables: Variables) => Variables;
   readonly complete: Complete;
-  /** The type's serializer, if the field is a scalar or an enum and not a list. */
+  /** The type's serializer, for a scalar or an enum that isn't a list. */
   readonly serialize: ((value: unknown) => unknown) | undefined;
   readonly isRequired: boolean;
   readonly nodes: readonly FieldNode[];
@@ -43,8 +40,8 @@ export interface FieldPlan {
 export interface Selection {
   readonly fields: readonly FieldPlan[];
   /**
-   * This object is copied for each response object, because V8 would reallocate an object that gets its properties one
-   * by one. The object is empty if the variables decide which names a response has.
+   * Copied for each response object. V8 would reallocate an object that gets its properties one by one. Empty if the
+   * variables decide which names the response has.
    */
   readonly shape: Readonly<Record<string, unknown>>;
 }

@@ -1,8 +1,8 @@
 /**
- * Automatic persisted queries, as Apollo Client and urql send them. The client first sends only the document's SHA-256,
- * in `extensions.persistedQuery`. If the response is PersistedQueryNotFound, the client sends the hash together with
- * the document. The document is stored once it has run, and from then on, the hash is enough. These clients recognize
- * only this exact message and code.
+ * Automatic persisted queries, as Apollo Client and urql send them. A client first sends only the document's SHA-256,
+ * in `extensions.persistedQuery`. If the response is PersistedQueryNotFound, it sends the hash with the document. The
+ * server stores the document once it has run, so the hash is enough from then on. Clients recognize only this exact
+ * message and code.
  */
 import { z } from 'zod';
 import { refuse } from '../../errors.js';
@@ -10,11 +10,11 @@ import { sha256, type DocumentCache } from './document-cache.js';
 import type { GraphqlRequest } from './persisted.js';
 
 export interface FoundDocument {
-  /** The request, with the document instead of its hash. */
+  /** The request with its document filled in. */
   readonly request: GraphqlRequest;
-  /** True if the request names the document by its hash. A form or a link on another page can't do that. */
+  /** True if the request names its document by hash. A form or a link on another page can't do that. */
   readonly isNamed: boolean;
-  /** Called once the document has run, so a rejected document takes no memory. */
+  /** Stores the document once it has run. Rejected documents take no memory. */
   keep?(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ function hashIn(persistedQuery: unknown): string {
   });
 }
 
-/** Removes the extension that named the document from Apollo's request. Other extensions stay. */
+/** Removes the extension that named the document, and keeps the others. */
 function withDocument(
   request: GraphqlRequest,
   query: unknown,
@@ -78,7 +78,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Apollo rejects extensions that can't be parsed. */
+/** Apollo rejects extensions that aren't JSON. */
 function parseOrUndefined(json: string | null): unknown {
   try {
     return json === null ? undefined : JSON.parse(json);

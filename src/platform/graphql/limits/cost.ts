@@ -1,11 +1,10 @@
 /**
- * An operation's cost: the bytes of JSON that its response may take, in points of 2,000. An object with its short
- * values counts as one point, and a string counts by its maximum length. A list costs its length times the cost of one
- * node. A short value with an alias counts separately. The sum is rounded up.
+ * An operation's cost: the maximum size of its JSON response, in points of 2,000 bytes. An object with its short values
+ * costs one point. A string costs its maximum length, and a list its length times one node's cost. A short value with
+ * an alias costs extra. The sum is rounded up.
  *
- * A connection's page is read no matter what is selected from it, so it costs its length even if its nodes aren't
- * selected. `edges` and `pageInfo` cost nothing, except for an alias. Selections that GraphQL merges under one name
- * cost only once.
+ * A connection reads its page no matter what is selected, so it costs the page's length even without nodes. `edges` and
+ * `pageInfo` cost nothing without an alias. Selections that GraphQL merges under one name cost once.
  */
 import {
   Kind,
@@ -20,22 +19,21 @@ import type { z } from 'zod';
 import { kindOf, metaOf } from '../../fields/shapes.js';
 import type { Entity } from '../../fields/entity.js';
 
-/** A field that has a cost, or whose own fields have one. */
+/** A field that costs something itself, or contains fields that do. */
 export interface FieldCost {
-  /** How many times the field's value is returned. */
+  /** How many times the response contains the field's value. */
   readonly times: number | PageLength;
-  /** The bytes of the value itself. The value and its fields together count at least this much. */
   readonly own: number;
+  /** The minimum for the value and its fields together, in bytes. */
   readonly least: number;
   readonly fields: readonly FieldCost[];
-  /** The conditions of each of the field's selections. The field is included if any of its selections is. */
+  /** The conditions of each of the field's selections. One selection is enough to include the field. */
   readonly selections: readonly (readonly Condition[])[];
 }
 
-/** An argument's value in the document, or the name of the variable that contains it. */
+/** A constant, or the name of the variable that holds the value. */
 export type Input = { readonly variable: string } | { readonly constant: unknown };
 
-/** The arguments that set a page's length. */
 export interface PageLength {
   readonly first: Input;
   readonly last: Input;
@@ -43,7 +41,7 @@ export interface PageLength {
 
 export interface Condition {
   readonly if: Input;
-  /** The value of the condition that omits the selection: true for `@skip`, false for `@include`. */
+  /** The condition's value that omits the selection: true for `@skip`, false for `@include`. */
   readonly unless: boolean;
   readonly directive: DirectiveNode;
 }
@@ -90,10 +88,7 @@ export function pageLengthOf({ arguments: args = [] }: FieldNode): PageLength {
   return { first: argument('first'), last: argument('last') };
 }
 
-/**
- * A length that is out of range costs as much as the nearest allowed length. The operation itself then refuses the
- * length.
- */
+/** A length out of range costs as much as the nearest allowed one. The operation refuses it later. */
 function entriesOf({ first, last }: PageLength, variables: Variables): number {
   const length = valueOf(last, variables) ?? valueOf(first, variables) ?? PAGE.perPageDefault;
   return typeof length === 'number' ? Math.min(Math.max(length, 1), PAGE.perPageMax) : PAGE.perPageMax;
@@ -109,9 +104,8 @@ function valueOf(input: Input, variables: Variables): unknown {
 }
 
 /**
- * The maximum length of text fields, by type and field name. The lengths are those of the entities' fields. A field
- * that is missing here is short: an identifier, a time, or a name that the service chose. A test checks every string in
- * the schema.
+ * The maximum length of text fields by type and field name, taken from the entities. Fields that are missing here are
+ * short: IDs, times, and names that the service chose. A test checks every string in the schema.
  */
 export type TextCharacters = Readonly<Record<string, Readonly<Record<string, number>>>>;
 

@@ -1,7 +1,7 @@
 /**
- * Keeps the documents that clients have registered as automatic persisted queries, by SHA-256. Memory holds the most
- * recently used documents. If Redis is configured, it holds documents for all instances. A client registers a missing
- * document again, so nothing is lost if Redis is unreachable or evicts a document.
+ * Caches the automatic persisted queries that clients registered, by SHA-256. Memory holds the most recently used ones.
+ * Redis, if configured, shares them between servers. Clients register a missing document again, so losing one is
+ * harmless.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -23,7 +23,7 @@ export function createDocumentCache(redisUrl: string | undefined): DocumentCache
       const cachedDocument = memory.get(hash);
       if (cachedDocument !== undefined || !redisCache) return cachedDocument;
       const document = await redisCache.find(hash);
-      // Other programs may share Redis, so a document from it is used only if its hash matches.
+      // Other programs may write to Redis, so a document's hash must match.
       if (document === undefined || sha256(document) !== hash) return undefined;
       memory.set(hash, document);
       return document;
@@ -44,7 +44,7 @@ export function sha256(text: string): string {
 const DOCUMENTS = '{persisted-queries}:documents';
 const LAST_USES = '{persisted-queries}:used';
 
-/** Stores a document. Drops the least recently used documents if there are too many. */
+/** Stores a document, and drops the least recently used ones if there are too many. */
 const KEEP = `
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
@@ -59,7 +59,7 @@ end
 
 function documentsInRedis(url: string): DocumentCache {
   const redis = connectRedis(url);
-  // The rate limits, which have their own connection, log that Redis is unreachable.
+  // The rate limits' own connection logs that Redis is unreachable.
   redis.on('error', () => undefined);
   let nextCallAtMs = -Infinity;
 

@@ -1,7 +1,7 @@
 /**
- * A request that exceeds a limit is refused before any part of it runs. The document's lines are checked before
- * parsing, its tokens during parsing, its selections during validation, and its shape after validation. Its cost is
- * checked once the variables are known, because they contain the lengths of the lists.
+ * Refuses a request that exceeds a limit before any part of it runs. Lines are checked before parsing, tokens during
+ * it, selections during validation, and the document's shape after it. The cost also depends on the variables, which
+ * hold the lists' lengths.
  */
 import type { ApolloServerOptionsWithSchema } from '@apollo/server';
 import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
@@ -18,13 +18,13 @@ type FormatError = NonNullable<Options['formatError']>;
 
 export interface Limits {
   readonly options: Pick<Options, 'parseOptions' | 'maxRecursiveSelections' | 'validationOptions' | 'documentStore'>;
-  /** Measures what an operation of a valid document requests. The result is kept as long as the document. */
+  /** Measures a valid document's operation. The result lives as long as the document. */
   measure(document: DocumentNode, operation: OperationDefinitionNode): Measure;
   check(operation: OperationToCheck): LimitCheck;
   assertFewLines(source: string): void;
-  /** The refusal for an error that a GraphQL rule threw. Undefined if the document didn't cause the error. */
+  /** The refusal for an error that a GraphQL rule threw. Undefined if the document didn't cause it. */
   refusalOfThrown(error: Error): GraphQLError | undefined;
-  /** Formats an error about a limit as that limit's refusal, and removes suggestions of names from the schema. */
+  /** Formats errors about limits as refusals, and removes suggestions of names from the schema. */
   wrapFormat(format: FormatError): FormatError;
 }
 
@@ -45,7 +45,7 @@ export function createLimits(measured: Measured, { suggestions }: LimitSettings)
     options: {
       parseOptions: { maxLexicalTokens: GRAPHQL_LIMITS.tokens },
       maxRecursiveSelections: GRAPHQL_LIMITS.selections,
-      // After the last reported error, GraphQL adds an error that says that there are more.
+      // After this many errors, GraphQL adds one that says there are more.
       validationOptions: { hideSuggestions: !suggestions, maxErrors: ERRORS.perAnswerMax - 1 },
       documentStore: new InMemoryLRUCache<DocumentNode>({
         maxSize: DOCUMENT_CACHE_CHARACTERS_MAX,
@@ -79,7 +79,7 @@ export function createLimits(measured: Measured, { suggestions }: LimitSettings)
   };
 }
 
-/** Refuses a subscription sent to the path for requests, and a query or mutation sent to the path for streams. */
+/** Refuses subscriptions on the request path, and queries and mutations on the stream path. */
 function wrongAddress({ operation }: OperationDefinitionNode, isStream: boolean): GraphQLError | undefined {
   if ((operation === 'subscription') === isStream) return undefined;
   return refusalError(isStream ? SUBSCRIPTIONS_ALONE : NO_SUBSCRIPTIONS);
@@ -91,8 +91,8 @@ const NO_SUBSCRIPTIONS =
   '/graphql/stream.';
 
 /**
- * GraphQL's rules overflow the stack if fragments below a field spread each other in a circle. The rules also throw if
- * they can't evaluate the condition of a subscription's field.
+ * GraphQL's rules overflow the stack if fragments spread each other in a circle below a field. They also throw if they
+ * can't evaluate the condition of a subscription's field.
  */
 function refusalOfThrown(error: Error): GraphQLError | undefined {
   if (refusalIn(error)) return error as GraphQLError;
@@ -105,7 +105,7 @@ const NESTED_TOO_DEEPLY =
   'requests.';
 
 /**
- * Removes suggestions of names here, because Apollo doesn't pass options on to execution, which coerces the variables.
+ * Apollo doesn't pass options on to execution, which checks the variables. So this removes the suggestions afterward.
  */
 function withoutSuggestions(error: GraphQLFormattedError): GraphQLFormattedError {
   const { message } = error;

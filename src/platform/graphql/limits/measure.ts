@@ -1,6 +1,6 @@
 /**
- * Measures a valid document in one walk over everything that its operations select. Selections that a directive may
- * skip count for everything except the cost, because an operation is measured once for all later variables.
+ * Measures a valid document in one walk. Selections that a directive may skip count for every limit except the cost. An
+ * operation is measured once for all variables.
  */
 import {
   getNamedType,
@@ -34,7 +34,6 @@ export interface Measure {
   cost(variables: Readonly<Record<string, unknown>>): number;
 }
 
-/** A selection set, with its type and its conditions. */
 interface Part {
   readonly selectionSet: SelectionSetNode;
   readonly parent: GraphQLCompositeType;
@@ -48,30 +47,27 @@ interface Selection {
 }
 
 interface Level {
-  /** The limit that applies at this level. Levels of introspection are counted separately. */
+  /** The limit for this level. Introspection has its own. */
   readonly limit: 'depth' | 'introspectionDepth';
   readonly number: number;
 }
 
 const INTROSPECTION = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((field) => [field.name, field]));
 
-/** The parts of the market that the limits use. */
 export interface Measured {
   readonly schema: GraphQLSchema;
   readonly texts: TextCharacters;
-  /** The mutations that open a session (`GRAPHQL_LIMITS.entries`). */
   readonly entries: ReadonlySet<string>;
 }
 
-/** The counts that are limited for the whole document. */
 interface DocumentCounts {
   readonly directives: Set<DirectiveNode>;
   nameCharacters: number;
 }
 
 /**
- * Measures the requested operation, and checks the limits for all operations. A valid document has no cycles, and has
- * few selections even if a fragment counts at each use.
+ * Measures the requested operation, and checks every operation's limits. This walk is short: a valid document has no
+ * cycles and few selections, even if each use of a fragment counts.
  */
 export function measureOperation(
   measured: Measured,
@@ -113,7 +109,7 @@ function walk(
   ];
   return { refusals, mutations, cost: costOf(costs, operation) };
 
-  /** The fields of these sets and their fragments by response name, merged as GraphQL merges them. */
+  /** Merges the fields of these sets and their fragments by response name, like GraphQL. */
   function mergeFields(parts: readonly Part[], level: Level): Selection[][] {
     counts[level.limit] = Math.max(counts[level.limit], level.number);
     const selections = new Map<string, Selection[]>();
@@ -149,14 +145,14 @@ function walk(
     if (limit === 'introspectionDepth' || INTROSPECTION.has(name.value)) counts.introspectionAliases += 1;
   }
 
-  /** Measures a field with merged selections and everything below it. Returns its cost, if it costs anything. */
+  /** Measures a merged field and everything below it. Returns its cost, if any. */
   function measureField(merged: readonly Selection[], level: Level): FieldCost[] {
     const [{ field, parent }] = merged as [Selection];
     const introspection = INTROSPECTION.get(field.name.value);
     const definition = introspection ?? (isUnionType(parent) ? undefined : parent.getFields()[field.name.value]);
     const selections = merged.map(({ conditions }) => conditions);
     const renamed = field.alias ? COST_BYTES.renamedField : 0;
-    // The only other field that isn't among its type's fields is `__typename`.
+    // Only `__typename` isn't among its type's fields.
     if (!definition) return costOfValue(renamed, selections);
     const type = getNamedType(definition.type);
     if (!isCompositeType(type)) {
@@ -176,7 +172,7 @@ function walk(
       return [{ times: pageLengthOf(field), own: 0, least: COST_BYTES.point, fields, selections }];
     if (isPartOfPage(type) || type.name === 'PageInfo')
       return [{ times: 1, own: renamed, least: 0, fields, selections }];
-    // The connection has already counted the length of its list of nodes.
+    // The connection has already counted its nodes.
     const isList = isListType(getNullableType(definition.type)) && !isPartOfPage(parent);
     return [{ times: isList ? UNPAGED_LIST_ENTRIES : 1, own: COST_BYTES.point, least: 0, fields, selections }];
   }
@@ -186,7 +182,7 @@ function costOfValue(own: number, selections: FieldCost['selections']): FieldCos
   return own === 0 ? [] : [{ times: 1, own, least: 0, fields: [], selections }];
 }
 
-/** The names in a valid document that a client chooses, except aliases. */
+/** All names that a client chooses, except aliases. */
 function namesIn({ definitions }: DocumentNode): NameNode[] {
   return definitions.flatMap((one) => {
     if (one.kind !== Kind.OPERATION_DEFINITION && one.kind !== Kind.FRAGMENT_DEFINITION) return [];
@@ -194,7 +190,7 @@ function namesIn({ definitions }: DocumentNode): NameNode[] {
   });
 }
 
-/** Two selections with the same response name are one call. `__typename` isn't a call. */
+/** Selections with the same response name are one call. `__typename` isn't a call. */
 function callIn([selection]: readonly Selection[]): string[] {
   const name = selection?.field.name.value;
   return name === undefined || name === '__typename' ? [] : [name];
@@ -204,13 +200,10 @@ function isPartOfPage({ name }: GraphQLCompositeType): boolean {
   return name.endsWith('Connection') || name.endsWith('Edge');
 }
 
-/**
- * In our measurements, printing this many characters of arguments takes as long as comparing two fields without
- * arguments.
- */
+/** Printing this many characters of arguments takes as long as comparing two fields without arguments (measured). */
 const ARGUMENT_CHARACTERS_LIKE_A_FIELD = 5;
 
-/** GraphQL compares all selections that have the same name, and prints the arguments of both. */
+/** GraphQL compares all selections with the same name, and prints both sides' arguments. */
 function repeatsIn(selections: readonly Selection[]): number {
   if (selections.length === 1) return 0;
   const characters = selections
@@ -220,7 +213,7 @@ function repeatsIn(selections: readonly Selection[]): number {
   return Math.ceil(((selections.length - 1) / 2) * weight);
 }
 
-/** A directive could omit all of a subscription's fields, and graphql-js fails on an empty subscription. */
+/** A directive could omit all of a subscription's fields. graphql-js fails on an empty subscription. */
 function conditionErrorsIn(fields: readonly (readonly Selection[])[]): GraphQLError[] {
   const [condition] = fields.flat().flatMap(({ conditions }) => conditions);
   return condition ? [refusalError(UNCONDITIONAL, condition.directive)] : [];

@@ -1,21 +1,19 @@
 /**
- * With PERSISTED_DOCUMENTS=only, only documents on a list can run, on every channel. A request sends a document's exact
- * text or names the document by its SHA-256: as `documentId`, with or without the prefix `sha256:`, or in
- * `extensions.persistedQuery.sha256Hash`, as Apollo's clients do. Any other request is rejected before parsing.
+ * With PERSISTED_DOCUMENTS=only, only listed documents run, on every channel. A request sends the exact text, or names
+ * the document by its SHA-256. The name is a `documentId`, with or without `sha256:`, or Apollo's
+ * `extensions.persistedQuery.sha256Hash`. Any other request is rejected before parsing.
  */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { cut, refuse } from '../../errors.js';
 import { sha256 } from './document-cache.js';
 
-/** A request, from its query string or its body. */
 export interface GraphqlRequest {
   readonly method: string;
   readonly search: string;
   readonly body: unknown;
 }
 
-/** Replaces a document's name with the document. */
 export type FindDocument = (request: GraphqlRequest) => GraphqlRequest;
 
 export function openPersistedDocuments(file: string): FindDocument {
@@ -54,10 +52,7 @@ const LISTED_ALONE =
 const TWO_DOCUMENTS =
   'This server runs only listed documents, and the hash doesn’t match the `query`. Send only one of them.';
 
-/**
- * Clients print documents differently, so neither a client's text nor the hash that it computes necessarily matches the
- * list.
- */
+/** Clients print documents differently, so neither their text nor their hash necessarily matches the list. */
 const notListed = (what: string) =>
   `This server runs only listed documents, and its list has no document ${what}. ` +
   'Send the hash from the list, and make sure that the server has the list for the build you deployed.';
@@ -103,10 +98,10 @@ function plainHash(name: string): string {
   return name.toLowerCase().replace(/^sha256:/, '');
 }
 
-/** The format of graphql-codegen's `persisted-documents.json`, which maps hashes to documents. */
+/** The format of graphql-codegen's `persisted-documents.json`: a map from hashes to documents. */
 const codegenManifest = z.record(z.string(), z.string());
 
-/** The format of the output of Apollo's `generate-persisted-query-manifest`. */
+/** The output format of Apollo's `generate-persisted-query-manifest`. */
 const apolloManifest = z.object({
   format: z.literal('apollo-persisted-query-manifest'),
   version: z.literal(1),
@@ -117,7 +112,7 @@ const FORMS =
   'must be a list of documents as written by graphql-codegen (persisted-documents.json, a JSON object of SHA-256 → ' +
   'document) or by Apollo’s generate-persisted-query-manifest.';
 
-/** Reads the list. The server must not start with a list whose hashes don't match its documents. */
+/** Reads the list. If a hash doesn't match its document, the server must not start. */
 function readList(file: string): ReadonlyMap<string, string> {
   const invalidFile = (problem: string) => new Error(`PERSISTED_DOCUMENTS_FILE: ${file} ${problem}`);
   const namedDocuments = entriesIn(parseOrNull(textOf(file)));
@@ -132,7 +127,7 @@ function readList(file: string): ReadonlyMap<string, string> {
   return new Map(entries);
 }
 
-/** An Apollo manifest isn't a map of hashes, although some of its members are strings. */
+/** An Apollo manifest has string members too, but isn't a map of hashes. */
 function entriesIn(list: unknown): (readonly [name: string, document: string])[] | undefined {
   const byApollo = apolloManifest.safeParse(list);
   if (byApollo.success) return byApollo.data.operations.map(({ id, body }) => [id, body] as const);

@@ -1,7 +1,4 @@
-/**
- * The refusals for exceeded limits. Each one names the limit, the actual value, the allowed value, and what to do
- * instead.
- */
+/** The refusals for exceeded limits. Each names the limit, the actual and allowed values, and what to do instead. */
 import { GraphQLError, type ASTNode } from 'graphql';
 import { Refusal, refuse, type PlatformCode } from '../../errors.js';
 import { GRAPHQL_LIMITS } from '../../caller-limits.js';
@@ -62,18 +59,17 @@ function limitError(limit: Limit, count: number, nodes: ASTNode | undefined): Gr
   return errorOf(refusalOf(limit, count, formatNumber(count)), nodes);
 }
 
-/** The error for an operation that may not be sent this way. */
 export function refusalError(message: string, nodes?: ASTNode): GraphQLError {
   return errorOf(refuse('VALIDATION_FAILED', { message }), nodes);
 }
 
-/** Creates an error in the form that makes Apollo respond with the refusal's own status. */
+/** In this form, Apollo responds with the refusal's own status. */
 function errorOf(refusal: Refusal, nodes: ASTNode | undefined): GraphQLError {
   const { message, status } = refusal;
   return new GraphQLError(message, { nodes, originalError: refusal, extensions: { http: { status } } });
 }
 
-/** The refusal for an error that GraphQL or Apollo throws about a limit. Undefined for any other error. */
+/** The refusal for an error about a limit that GraphQL or Apollo threw. Undefined for other errors. */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (!(error instanceof GraphQLError)) return undefined;
   if (error.originalError instanceof Refusal) return error.originalError;
@@ -88,7 +84,7 @@ const TOO_MANY_TOKENS = /^Syntax Error: Document contains more tha[nt] \d+ token
 const INTROSPECTION_IS_OFF =
   'Introspection is turned off on this server. You can query `__typename`, but not `__schema` or `__type`.';
 
-/** The refusal for a limit that GraphQL or Apollo checks. Their errors don't contain the actual value. */
+/** The refusal for a limit that GraphQL or Apollo checks. Their errors lack the actual value. */
 function beyond(limit: Limit): Refusal {
   const count = GRAPHQL_LIMITS[limit] + 1;
   return refusalOf(limit, count, `at least ${formatNumber(count)}`);
@@ -103,7 +99,7 @@ function refusalOf(limit: Limit, count: number, countInWords: string): Refusal {
   });
 }
 
-/** The formatter is created only once, because creating it takes longer than the rest of a refusal. */
+/** Created once, because creating a formatter takes longer than the rest of a refusal. */
 const NUMBERS = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
 function formatNumber(number: number): string {

@@ -1,7 +1,6 @@
 /**
- * Rejects variables whose values don't match the document's types, without quoting the values. graphql-js prints the
- * whole value into each of its errors, which takes seconds for an input of 4,000 unknown names. Missing variables are
- * left to graphql-js.
+ * Rejects variables whose values don't match the document's types, without quoting them. graphql-js prints the whole
+ * value into every error, which takes seconds for 4,000 unknown names. graphql-js still reports missing variables.
  */
 import {
   coerceInputValue,
@@ -23,10 +22,10 @@ import { cut } from '../../errors.js';
 import { ERRORS } from '../../caller-limits.js';
 import { aboutVariable } from '../errors.js';
 
-/** One fewer than the maximum number of errors in a response, which leaves room for an error about the rest. */
+/** Leaves room for one error about the rest. */
 const REPORTED_MAX = ERRORS.perAnswerMax - 1;
 
-/** Stops the coercion of a value when no more of its errors would be reported. */
+/** Stops checking a value once no more of its errors would be reported. */
 class TooManyErrors extends Error {}
 
 export interface VariableSettings {
@@ -47,7 +46,7 @@ export function wrongVariables(
     if (!(error instanceof TooManyErrors)) throw error;
     errors.push(variableError(`There are more errors in the variables. These are the first ${REPORTED_MAX}.`));
   }
-  // A refusal names every bad field, and many clients read only the first error.
+  // Each refusal names every bad field, because many clients read only the first error.
   const [first] = errors;
   if (first) first.extensions.fields = Object.fromEntries(allFields);
   return errors;
@@ -69,7 +68,7 @@ export function wrongVariables(
   }
 }
 
-/** The type of a part of a value, by its path. Instead of a list with one entry, a client may send just that entry. */
+/** The type at this path. Clients may send a list's only entry without the list. */
 function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): GraphQLInputType {
   return path.reduce<GraphQLInputType>((whole, step) => {
     const nullable = getNullableType(whole);
@@ -80,10 +79,7 @@ function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): Gra
   }, type);
 }
 
-/**
- * Describes the problem in the words of the operations' own checks. If GraphQL names a field of the object, `below` has
- * that field's name.
- */
+/** Describes the problem in the operations' own words. `below` is the field that GraphQL names in the object. */
 function problemOf(
   type: GraphQLInputType,
   message: string,
@@ -104,7 +100,7 @@ function problemOf(
 
 const TOO_LARGE = 'non 32-bit signed integer';
 
-/** The JSON types of scalars, by scalar name. All other scalars are sent as strings. */
+/** The JSON types of scalars. All others are sent as strings. */
 const KINDS: Readonly<Record<string, string>> = { Int: 'int', Float: 'number', Boolean: 'boolean' };
 
 interface ErrorDetails {

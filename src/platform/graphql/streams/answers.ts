@@ -1,4 +1,4 @@
-/** The responses of one subscription, from its opening to its end: the result of its document for each event. */
+/** A subscription's responses from start to end: its document's result for each event. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FormattedExecutionResult } from 'graphql';
 import { STREAM } from '../../caller-limits.js';
@@ -16,18 +16,18 @@ export interface StreamOptions {
   onAnswer(): void;
   /** Called once, however the subscription ends. */
   onEnd(end: StreamEnd, answers: number): void;
-  /** The reason why the connection is closing, if it is. */
+  /** The reason for closing the connection, if it's closing. */
   endOfConnection(): StreamEnd | undefined;
 }
 
-/** Either the server or the caller's quota is at capacity. */
+/** The server or the caller's quota is at capacity. */
 const RETRYABLE_CODES: readonly string[] = ['OVERLOADED', 'RATE_LIMITED'];
 
 type Next = IteratorResult<FormattedExecutionResult, undefined>;
 
 /**
- * This iterator isn't a generator, because a generator that waits for an event would end only after the next event. An
- * event that arrives after the end of the stream isn't sent.
+ * An iterator instead of a generator. A generator that waits for an event could end only after the next event. Events
+ * that arrive after the end are never sent.
  */
 export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, undefined, undefined> {
   #answers = 0;
@@ -49,13 +49,16 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
       this.parts.onAnswer();
       return { value, done: false };
     } catch (error) {
-      // If the client has left, this isn't a failure. The client's place in a queue was given up.
+      // When a client leaves, its place in a queue is given up, which isn't a failure.
       if (!this.#hasEnded) this.end('failed', this.parts.onFailure(error));
       return this.#lastResult();
     }
   }
 
-  /** While the database is unreachable or busy, no event is lost. The stream continues from its position afterward. */
+  /**
+   * While the database is unreachable or busy, the stream waits. It then continues from its position, so no event is
+   * lost.
+   */
   async #nextEvent(): ReturnType<EventStream<unknown>['next']> {
     while (!this.#hasEnded) {
       try {
@@ -68,7 +71,7 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
     return { done: true, value: undefined };
   }
 
-  /** Ends the subscription. If `last` is given, it's the last response to the client. */
+  /** Ends the subscription. `last` is the final response, if there is one. */
   end(end: StreamEnd, last?: FormattedExecutionResult): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

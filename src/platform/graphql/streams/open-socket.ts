@@ -1,6 +1,6 @@
 /**
- * One WebSocket. graphql-ws implements the protocol. This class adds authentication, limits on the data that the client
- * sends and leaves unread, and a reason for each close.
+ * One WebSocket. graphql-ws implements the protocol. This class adds authentication, limits on sent and unread data,
+ * and a reason for each close.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -47,7 +47,6 @@ interface Options {
 type SocketContext = Context<Record<string, unknown>, OpenSocket>;
 type Handle = (text: string) => Promise<void>;
 
-/** A message that graphql-ws is handling. */
 interface Message {
   subscriptionId?: string;
 }
@@ -68,8 +67,8 @@ export class OpenSocket implements Connection {
   readonly channel = 'websocket';
   end: StreamEnd | undefined;
   /**
-   * The subscriptions by ID, until graphql-ws has ended them. If a client completes a subscription while it is being
-   * opened, graphql-ws drops it and would then open another one with the same ID.
+   * Subscriptions by ID, until graphql-ws has ended them. If a client completes a subscription while it opens,
+   * graphql-ws forgets the ID and would open another one with it.
    */
   readonly #subscriptions = new Map<string, AnswerStream | undefined>();
   #message: Message = {};
@@ -99,7 +98,7 @@ export class OpenSocket implements Connection {
       if (this.#mayGoOn() && webSocket.bufferedAmount === 0) webSocket.pong(data);
     });
     webSocket.on('pong', () => void this.#mayGoOn());
-    // After an error, `ws` closes the connection itself, with the protocol's code for the error.
+    // After an error, `ws` closes the connection with the right code.
     webSocket.on('error', () => undefined);
     webSocket.once('close', (code, reason) => {
       this.end ??= 'left';
@@ -110,12 +109,12 @@ export class OpenSocket implements Connection {
     });
   }
 
-  /** graphql-ws itself awaits each send before it asks for the next response. */
+  /** graphql-ws awaits each send before it asks for the next response. */
   ready(): Promise<void> {
     return waitForSlot(this.parts.services.quotas.streamEvents, this.upgrade.client);
   }
 
-  /** Pings the client. A client that hasn't responded by the next ping counts as gone. */
+  /** Pings the client. A client that hasn't responded by the next ping is gone. */
   ping(): void {
     if (!this.#isAlive) return this.close('left');
     this.#isAlive = false;
@@ -131,7 +130,7 @@ export class OpenSocket implements Connection {
     if (end === 'flooding') this.#readNoMore();
   }
 
-  /** Discards all further input. Otherwise, `ws` would parse all input, even after the connection has closed. */
+  /** Discards further input. Otherwise, `ws` would parse it even after the connection has closed. */
   #readNoMore(): void {
     const { socket } = this.upgrade;
     socket.removeAllListeners('data');
@@ -141,7 +140,7 @@ export class OpenSocket implements Connection {
     socket.once('close', () => clearTimeout(cutOff));
   }
 
-  /** Returns false to close the connection, unless the connection is already closing. */
+  /** Returns false to close the connection, unless it's already closing. */
   async identify(context: Pick<SocketContext, 'connectionParams'>): Promise<boolean> {
     const { authorization, Authorization } = context.connectionParams ?? {};
     const header = authorization ?? Authorization ?? this.upgrade.request.headers.authorization;
@@ -191,7 +190,7 @@ export class OpenSocket implements Connection {
     const underWay = new RequestUnderWay(this.parts.services.quotas.requests, caller.client);
     caller.underWay = underWay;
     try {
-      // The protocol requires a query. A client that names a document by its hash sends an empty query.
+      // The protocol requires a query, so a client that names its document by hash sends an empty one.
       const body = payload.query === '' ? { ...payload, query: undefined } : payload;
       return await this.parts.openSubscription(caller, this, body);
     } finally {
@@ -201,8 +200,7 @@ export class OpenSocket implements Connection {
 
   #refuseSubscription(caller: Caller, beganMs: number, errors: OpeningResult['errors']): SentError[] {
     this.#logEnd(caller, beganMs, 'a subscription was refused');
-    // Clients don't retry a single subscription. After this close, they open another connection and repeat all
-    // subscriptions.
+    // Clients don't retry a single subscription. After this close, they reconnect and repeat all of them.
     if (caller.request.record.codes.has('OVERLOADED'))
       this.webSocket.close(CLOSE_CODES.tryAgainLater, 'The service is at capacity. Try again shortly.');
     return errors.map((error) => new SentError(error));
@@ -247,14 +245,14 @@ export class OpenSocket implements Connection {
   #fail(error: unknown): void {
     if (error instanceof Refusal)
       return this.webSocket.close(CLOSE_CODES.badMessage, cut(error.message, REASON_CHARACTERS_MAX));
-    // graphql-ws throws this error for a message that only servers may send. Only the error's text identifies it.
+    // graphql-ws throws this for a message that only servers may send. Only its text identifies it.
     if (error instanceof Error && error.message.startsWith('Unexpected message of type '))
       return this.webSocket.close(CLOSE_CODES.badMessage, error.message);
     this.parts.services.log.error({ err: error }, 'a WebSocket failed');
     this.webSocket.close(CLOSE_CODES.internal, 'Something went wrong on our end.');
   }
 
-  /** Handles one message per turn of the event loop, because one read can contain many. */
+  /** One read can contain many messages. Each is handled in its own turn of the event loop. */
   #onMessages(handle: Handle): void {
     const { webSocket } = this;
     let lastTurn = Promise.resolve();
@@ -294,7 +292,7 @@ export class OpenSocket implements Connection {
     return this.end === undefined;
   }
 
-  /** Resolves when the operating system has taken the text. Until then, the text counts as unread. */
+  /** Resolves once the operating system has taken the text. Until then, it counts as unread. */
   #send(text: string): Promise<void> {
     const { webSocket, upgrade, parts } = this;
     if (webSocket.readyState !== webSocket.OPEN) return Promise.resolve();

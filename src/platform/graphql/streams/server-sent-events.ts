@@ -1,6 +1,6 @@
 /**
- * Server-sent events in GraphQL-SSE's "distinct connections mode", where each request is one stream. In the other mode,
- * a server would keep reservations for unauthenticated clients.
+ * Server-sent events in GraphQL-SSE's "distinct connections mode", where each request is one stream. The other mode
+ * makes a server keep reservations for unauthenticated clients.
  */
 import type { ServerResponse } from 'node:http';
 import type { ExecutionResult, FormattedExecutionResult, GraphQLFormattedError } from 'graphql';
@@ -22,7 +22,7 @@ const EVENT_STREAM = 'text/event-stream';
 
 export interface ServerSentEvents {
   answer(exchange: Exchange, caller: Caller, body: unknown): Promise<void>;
-  /** Ends all streams, so their clients reconnect to another server. */
+  /** Ends all streams. Clients then reconnect to another server. */
   drain(): void;
 }
 
@@ -42,8 +42,7 @@ export function openServerSentEvents(parts: ServerSentEventsOptions): ServerSent
       const viewer = await caller.viewer();
       if (isDraining) throw serverStops();
       const connection = new EventResponse(exchange.response, caller, parts.unread);
-      // The connection is added before the stream is opened. If a logout or the server's shutdown comes first, the
-      // connection ends too.
+      // Added before the stream opens, so a logout or a shutdown in the meantime ends this connection too.
       open.add(connection);
       const stop = endWithSession(caller, viewer, parts.timeouts.afterExpiryMs, (end) => connection.close(end));
       try {
@@ -65,7 +64,7 @@ export function openServerSentEvents(parts: ServerSentEventsOptions): ServerSent
   };
 }
 
-/** Browsers and graphql-sse send this media type. curl accepts anything. */
+/** Browsers and graphql-sse ask for this media type. curl accepts anything. */
 function assertTakesEvents(exchange: Exchange): void {
   const accept = exchange.header('accept') ?? '*/*';
   if (accept.includes(EVENT_STREAM) || accept.includes('*/*')) return;
@@ -94,10 +93,7 @@ const handle = createHandler<AsyncIterable<FormattedExecutionResult>>({
   onSubscribe: ({ raw }) => raw as AsyncIterable<ExecutionResult>,
 });
 
-/**
- * The headers of a placeholder request for graphql-sse. When graphql-sse gets this request, the real request has
- * already been read and executed.
- */
+/** The headers of a placeholder request for graphql-sse. The real request has already been read and executed. */
 const HEADERS: Readonly<Record<string, string>> = { accept: EVENT_STREAM, 'content-type': 'application/json' };
 const SUBSCRIBE_REQUEST = {
   method: 'POST',
@@ -124,7 +120,7 @@ class EventResponse implements Connection {
     });
   }
 
-  /** Ends the stream. Clients retry after a response that breaks off, but not after one that ended with `complete`. */
+  /** Ends the stream. Clients retry after a cut-off response, but not after one that ended with `complete`. */
   close(end: StreamEnd): void {
     if (this.end) return;
     this.end = end;
@@ -141,7 +137,7 @@ class EventResponse implements Connection {
     stream.end(end);
   }
 
-  /** Resolves when the client has read the last event, so events don't pile up for a client that doesn't read. */
+  /** Resolves once the client has read the last event. Otherwise, events would pile up. */
   async ready(): Promise<void> {
     await waitForSlot(this.caller.services.quotas.streamEvents, this.caller.client);
     const { writableLength } = this.response;
@@ -155,7 +151,7 @@ class EventResponse implements Connection {
     this.#stream = answers;
     if (this.response.closed) return answers.end('left');
     this.#begin();
-    // The session ended, or the server stopped, while the stream was being opened.
+    // The session ended, or the server stopped, while the stream was opening.
     if (this.end) this.#break(answers, this.end);
     if (!this.response.writableEnded) await this.send(answers);
   }
@@ -175,7 +171,7 @@ class EventResponse implements Connection {
 
   #begin(): void {
     this.response.setHeader('Content-Type', `${EVENT_STREAM}; charset=utf-8`);
-    // This header makes nginx forward each event immediately.
+    // Makes nginx forward each event immediately.
     this.response.setHeader('X-Accel-Buffering', 'no');
   }
 }

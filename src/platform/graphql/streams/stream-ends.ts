@@ -1,14 +1,13 @@
 /** How event streams end, and how their clients react. */
 import type { Caller } from '../../call/caller.js';
 
-/** The channel that a stream is read over, as metrics and the log name it. */
 export type StreamChannel = 'websocket' | 'sse';
 
 interface StreamEndRow {
   readonly description: string;
   /**
    * graphql-ws clients reconnect after 1012, 1013, and 4403, and report 4401 and 4429 to the app. Without a code, the
-   * connection is either cut off or stays open for its other streams.
+   * connection is cut off or stays open for its other streams.
    */
   readonly closeCode?: number;
 }
@@ -26,10 +25,9 @@ export const STREAM_ENDS = {
 
 export type StreamEnd = keyof typeof STREAM_ENDS;
 
-/** The longest delay that a timer supports, in milliseconds. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** Ends a stream when its session ends, or some time after its token expires. Returns a function that cancels this. */
+/** Ends a stream with its session, or some time after its token expires. Returns a function that cancels this. */
 export function endWithSession(
   { services, tokenExpiresAt }: Pick<Caller, 'services' | 'tokenExpiresAt'>,
   { sessionId }: { readonly sessionId: string },

@@ -12,12 +12,10 @@ import type { GraphqlRequest } from '../limits/persisted.js';
 import { AnswerStream } from './answers.js';
 import type { AnswerEvent, Opening } from '../context.js';
 
-/** The connection that a stream is read over. */
 export interface Connection {
   readonly channel: StreamChannel;
-  /** The reason why the connection is closing. Undefined until it closes. */
+  /** Why the connection is closing. Undefined while it's open. */
   readonly end: StreamEnd | undefined;
-  /** Resolves when there is room for the next response. */
   ready(): Promise<void>;
 }
 
@@ -26,17 +24,13 @@ export interface OpeningResult {
   readonly errors: readonly GraphQLFormattedError[];
 }
 
-/**
- * Opens a subscription. Its stream counts against the caller's quota once the stream is open. The channel handles a
- * refusal.
- */
+/** Opens a subscription, which counts against the caller's quota once it's open. The channel handles refusals. */
 export type OpenSubscription = (caller: Caller, connection: Connection, body: unknown) => Promise<OpeningResult>;
 
 export interface SubscriptionOptions {
   findDocument(request: GraphqlRequest): Promise<FoundDocument>;
-  /** Executes the document until its stream is open, and returns the errors. */
+  /** Executes the document until its stream is open. Returns the errors. */
   execute(caller: Caller, body: unknown, opening: Opening): Promise<readonly GraphQLFormattedError[]>;
-  /** Formats an error that occurred while an event was executed. */
   format(error: GraphQLError): GraphQLFormattedError;
 }
 
@@ -155,7 +149,7 @@ export class SentError extends GraphQLError {
   }
 }
 
-/** Formats an error. The result reveals nothing about an error from other code. */
+/** Reveals nothing about errors from other code. */
 export function formattedErrorOf(error: GraphQLError): GraphQLFormattedError {
   if (error instanceof SentError) return error.formattedError;
   const [status, message] = PLATFORM_REFUSALS.INTERNAL;

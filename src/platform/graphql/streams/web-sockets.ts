@@ -1,4 +1,4 @@
-/** All WebSockets of this server. Opens each WebSocket and passes the results of its subscriptions to graphql-ws. */
+/** All of the server's WebSockets. Opens each one, and passes its subscriptions' results to graphql-ws. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { parse, type ExecutionResult, type FormattedExecutionResult, type GraphQLSchema } from 'graphql';
@@ -14,22 +14,20 @@ import { AnswerStream } from './answers.js';
 import { formattedErrorOf, type OpenSubscription } from './subscriptions.js';
 import { OpenSocket } from './open-socket.js';
 
-/** An upgrade request that may become a WebSocket. */
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Socket;
-  /** The bytes that were read after the request's head. */
+  /** The bytes that arrived after the request's head. */
   readonly head: Buffer;
   readonly address: string;
   readonly client: Client;
-  /** Releases the WebSocket's place in the quota. */
   readonly release: Release;
   refuse(refusal: Refusal): void;
 }
 
 export interface WebSockets {
   open(upgrade: Upgrade): void;
-  /** Ends all WebSockets, so their clients reconnect to another server. */
+  /** Ends all WebSockets. Clients then reconnect to another server. */
   drain(): void;
   close(): void;
 }
@@ -51,14 +49,12 @@ const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
   maxFragments: WEB_SOCKET.fragmentsMax,
   closeTimeout: STREAM.closeTimeoutMs,
   autoPong: false,
-  // If this is false, `ws` 8.23.0 parses the data after a frame that it has rejected, and throws outside of any call.
+  // Without this, `ws` 8.23.0 parses the data after a rejected frame, and throws outside of any call.
   allowSynchronousEvents: true,
   handleProtocols,
 };
 
-/**
- * A placeholder document for graphql-ws. When graphql-ws gets it, Apollo has already executed the client's document.
- */
+/** graphql-ws gets this placeholder after Apollo has executed the client's document. */
 const PLACEHOLDER_DOCUMENT = parse('subscription { opened }');
 
 export function openWebSockets(parts: WebSocketOptions): WebSockets {
@@ -71,7 +67,7 @@ export function openWebSockets(parts: WebSocketOptions): WebSockets {
       const result = await extra.subscribe(id, payload);
       return result instanceof AnswerStream ? { schema, document: PLACEHOLDER_DOCUMENT, contextValue: result } : result;
     },
-    // The types of graphql-ws expect errors that it formats. The errors here are already formatted.
+    // graphql-ws's types expect errors that it formats, but these are already formatted.
     subscribe: ({ contextValue }) => contextValue as AsyncIterable<ExecutionResult>,
     onNext: (_context, _id, _payload, _args, result) => result as FormattedExecutionResult,
     onError: (_context, _id, _payload, errors) => errors.map(formattedErrorOf),

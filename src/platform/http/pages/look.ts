@@ -1,4 +1,4 @@
-/** What all pages of this server share: the colors, the font, the icon, the header, and the frame of a page. */
+/** The look that all of the server's pages share: colors, font, icon, header, and frame. */
 import { STATUS_CODES } from 'node:http';
 import type { PageFile } from './pages.js';
 import type { Refusal } from '../../errors.js';
@@ -7,7 +7,7 @@ import { allowStyles } from '../policy.js';
 
 export const HTML = 'text/html; charset=utf-8';
 
-/** The icon: a house with a check mark, in a color that is visible on light and dark browser tabs. */
+/** A house with a check mark, in a color that is visible on light and dark browser tabs. */
 export const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" width="24" height="24" fill="none"' +
   ' stroke="#c2410c" stroke-width="2" stroke-linejoin="round" stroke-linecap="round">' +
@@ -15,7 +15,7 @@ export const ICON =
 
 const ICON_FILE: PageFile = { contentType: 'image/svg+xml', read: async () => ICON };
 
-/** The icon's paths. Browsers request the second one if a page doesn't name an icon. */
+/** Browsers request the second path if a page doesn't name an icon. */
 export const ICON_FILES = { '/favicon.svg': ICON_FILE, '/favicon.ico': ICON_FILE };
 
 const STYLES = `
@@ -102,7 +102,7 @@ export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
-/** Sends an error as a page, for people who open a URL of this server in a browser. Programs get JSON. */
+/** Sends an error as a page, for people who open the URL in a browser. Programs get JSON. */
 export function sendErrorPage(exchange: Exchange, { status, code, message }: Refusal): void {
   const title = `${status} ${STATUS_CODES[status] ?? ''}`;
   const body = `

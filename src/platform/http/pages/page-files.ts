@@ -1,6 +1,6 @@
 /**
- * The other projects' files that this server's pages use: GraphiQL and Swagger UI. Their packages would be a quarter of
- * an installation. Only a build needs the packages: `npm run build` copies the files next to this one.
+ * GraphiQL's and Swagger UI's files for the server's pages. Their packages would be a quarter of an installation, so
+ * only builds need them: `npm run build` copies the files next to this one.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -23,7 +23,7 @@ export type PageFileName = keyof typeof IN_PACKAGES;
 
 const COPIES = new URL('./page-files/', import.meta.url);
 
-/** The files are nine megabytes of text in total, so each one is read on its first request. */
+/** Reads each file on its first request, because together they are nine megabytes. */
 export async function readPageFile(name: PageFileName): Promise<string> {
   try {
     return await IN_PACKAGES[name]();

@@ -1,7 +1,6 @@
 /**
- * The pages for people, and the files that these pages use, served from memory. Each file is compressed once per
- * encoding, on the first request for it. A browser revalidates a file each time, so a page and its scripts always
- * match.
+ * Serves the pages for people and their files from memory. Each file is compressed once per encoding, on its first
+ * request. Browsers revalidate it each time, so a page always matches its scripts.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -12,9 +11,9 @@ import { allowPageScripts } from '../policy.js';
 
 export interface PageFile {
   readonly contentType: string;
-  /** True if caches must not store the file, even for revalidation. */
+  /** True if caches must not store the file at all. */
   readonly isPrivate?: boolean;
-  /** Reads the file. This is called once per encoding, so the plain text isn't kept as well. */
+  /** Reads the file. Called once per encoding, so the plain text isn't kept. */
   read(): Promise<string | Buffer>;
 }
 
@@ -23,7 +22,7 @@ export interface Pages {
   send(exchange: Exchange): Promise<void>;
 }
 
-/** The files, by path. Two paths can have the same file. */
+/** The files by path. Several paths may share a file. */
 export function openPages(files: Readonly<Record<string, PageFile>>): Pages {
   const pages = new Map(Object.entries(files));
   const kept = new Map<PageFile, Forms>();
@@ -67,7 +66,7 @@ function requireReading(exchange: Exchange): void {
   throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: ['GET', 'HEAD'] } });
 }
 
-/** Returns the file in one encoding. Two simultaneous requests share the work. A failure isn't kept. */
+/** Returns the file in one encoding. Simultaneous requests share the work, and a failure isn't cached. */
 function formOf(forms: Forms, file: PageFile, coding: Coding): Promise<Form> {
   const begun = forms.get(coding);
   if (begun) return begun;
@@ -87,8 +86,8 @@ const compressGzip = promisify<Buffer, { level: number }, Buffer>(gzip);
 const compressBrotli = promisify<Buffer, { params: Record<number, number> }, Buffer>(brotliCompress);
 
 /**
- * Compressing GraphiQL's 5 MB takes a tenth of a second. The best brotli level would save another tenth of the size,
- * but take ten seconds.
+ * Compressing GraphiQL's 5 MB takes a tenth of a second. The best brotli level would take ten seconds to save another
+ * tenth.
  */
 const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer>>> = {
   br: (plain) =>
@@ -99,7 +98,7 @@ const CODERS: Readonly<Record<Coding, (plain: Buffer) => Promise<Buffer>>> = {
   identity: async (plain) => plain,
 };
 
-/** The smallest encoding that the browser accepts. `q=0` means that it doesn't accept an encoding. */
+/** Chooses the smallest encoding that the browser accepts. `q=0` rejects an encoding. */
 function bestCoding(accepted = ''): Coding {
   const taken = new Set(
     accepted

@@ -6,7 +6,6 @@ import type { JobEvent } from '../../../../src/market/store/events/events.js';
 
 const EVENT: Partial<JobEvent> = { id: 'evt_one' };
 
-/** Refused at first, then available. */
 function refusedOnce(code: Parameters<typeof refuse>[0]): {
   source: EventStream<unknown>;
   failures: unknown[];

@@ -1,4 +1,4 @@
-/** The public clients of both channels, used like an app would. */
+/** The public clients of both channels, used like in an app. */
 import { inspect } from 'node:util';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient, type Client, type ClientOptions } from 'graphql-ws';
@@ -14,9 +14,9 @@ export const JOB_EVENTS =
 export interface Heard {
   readonly events: Json[];
   readonly answers: Json[];
-  /** What ended it: the subscription's errors, a close event, or undefined if it is complete. */
+  /** The subscription's errors or a close event. Undefined if the stream completed. */
   readonly ended: Promise<unknown>;
-  /** Settles once this many events have arrived. */
+  /** Resolves once this many events have arrived. */
   count(events: number): Promise<void>;
   stop(): void;
 }
@@ -29,7 +29,7 @@ interface Sink {
 
 const subscriptions = new Set<Heard>();
 
-/** Stops all streams that a file's tests still have open, including failed tests, so the next test finds none. */
+/** Stops every stream that the file's tests left open, so the next test finds none. */
 export function stopAll(): void {
   for (const heard of subscriptions) heard.stop();
   subscriptions.clear();
@@ -66,9 +66,7 @@ export function hear(subscribe: (sink: Sink) => () => void): Heard {
 
 export interface Connected {
   readonly client: Client;
-  /** Settles when the server has acknowledged the connection. */
   readonly connected: Promise<void>;
-  /** The close event, once there is one. */
   readonly closed: Promise<{ code: number; reason: string }>;
   subscribe(query: string, variables?: object): Heard;
 }
@@ -103,14 +101,13 @@ export function connectAs(
   };
 }
 
-/** Waits until this many streams are open, as the server counts them. */
+/** Waits until the server counts this many open streams. */
 export async function untilOpen({ quotas }: Pick<TestApp['services'], 'quotas'>, streams: number): Promise<void> {
   await until(() => quotas.streams.inUse() === streams);
 }
 
 type Hear = (url: string, person: Pick<Person, 'token'> | undefined, query: string, variables?: object) => Heard;
 
-/** Each stream has its own connection. */
 export const hearOverWebSocket: Hear = (url, person, query, variables) =>
   connectAs(url, person).subscribe(query, variables);
 
@@ -128,7 +125,7 @@ export const CHANNELS: readonly (readonly [name: string, hear: Hear])[] = [
   ['server-sent events', hearAsEvents],
 ];
 
-/** The error codes that rejected a subscription, on either channel. */
+/** The error codes of a rejected subscription, on either channel. */
 export async function refusalOf({ ended, answers }: Heard): Promise<string[]> {
   const end = await ended;
   const errors = end ?? answers.at(-1)?.errors;

@@ -1,4 +1,4 @@
-/** A WebSocket frame that the server refuses, followed by more reads. If `ws` then throws, Vitest fails the run. */
+/** The server refuses a WebSocket frame, and more data follows. If `ws` then throws, Vitest fails the run. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';

@@ -1,4 +1,4 @@
-/** Server-sent events: how to open a stream, what it looks like, and how it ends. */
+/** How a server-sent event stream opens, what it contains, and how it ends. */
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { createClient } from 'graphql-sse';

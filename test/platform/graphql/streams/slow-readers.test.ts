@@ -1,4 +1,4 @@
-/** A client that doesn't read what is sent is cut off, and no other client notices. */
+/** A client that doesn't read is cut off, and no other client notices. */
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -80,7 +80,7 @@ it.each(CHANNELS)(
     expect(await app.metric(ends)).toBeNaN();
     await open(url);
     await until(() => counted.length > 0);
-    // Little of each connection waits in the server. The rest is read once there is room.
+    // Few of each stream's events wait in memory. The server reads the rest once there is room.
     expect(counted[0]).toBeLessThan(4 * BYTES_OF_EACH);
     await untilOpen({ quotas }, 1);
     expect(await app.metric(ends)).toBe(1);

@@ -32,9 +32,7 @@ async function draft(by: Person): Promise<string> {
   return (await app.rest('POST', '/v1/jobs', { token: by.token, body: DRAFT })).body.id;
 }
 
-/**
- * The position of the job's last event, once it has one. A stream gets events that are numbered after it was opened.
- */
+/** The position of the job's last event, once it has one. A stream gets the events numbered after it opened. */
 async function positionNow(by: Person, job: string): Promise<string> {
   const events = `query($id: ID!) { job(id: $id) { timeline(first: 100) { nodes { position } } } }`;
   for (;;) {
@@ -44,7 +42,6 @@ async function positionNow(by: Person, job: string): Promise<string> {
   }
 }
 
-/** How long an access token is valid. */
 const ACCESS_TOKEN_MS = 15 * 60 * 1_000;
 
 describe.each(CHANNELS)('over %s', (channel, hear) => {

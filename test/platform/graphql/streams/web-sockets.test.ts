@@ -1,4 +1,4 @@
-/** WebSockets: who may open one, what may be sent over it, how it ends, and that clients reconnect when they should. */
+/** WebSockets: who may open one, what clients may send, how a connection ends, and when clients reconnect. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
@@ -58,7 +58,7 @@ class Raw {
   }
 }
 
-/** How an upgrade request is refused: with HTTP. */
+/** Returns the HTTP response that refuses an upgrade. */
 async function refused(url: string, options: ClientOptions = {}): Promise<{ status: number; body: Json }> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, PROTOCOL, options);
   socket.on('error', () => {});
@@ -79,12 +79,12 @@ describe('a client', () => {
       url: () => `${(urls.shift() ?? second.url).replace('http', 'ws')}/graphql`,
       retryAttempts: 3,
       retryWait: async () => {
-        // Happens while the client is disconnected.
+        // The client is disconnected at this point.
         await draft(olga);
       },
     });
     client.on('closed', (event) => closes.push((event as { code: number }).code));
-    // The payload is read again at each connection.
+    // The client reads the payload again for each connection.
     const variables: Record<string, unknown> = {};
     const heard = hear((sink) =>
       client.subscribe(
@@ -342,7 +342,7 @@ describe('a subscription that is completed while it is being opened', () => {
   const COMPLETE = { type: 'complete', id: 'a' };
   const ended = () => app.logged.filter((line) => JSON.parse(line).msg === 'a stream ended').length;
 
-  /** Sends messages while no session can be checked, so no subscription is opened before all have arrived. */
+  /** Sends messages while no session can be checked. All of them arrive before any subscription opens. */
   async function sendWhileOpening(...messages: object[]): Promise<Raw> {
     const raw = new Raw(app.url);
     await raw.send(INIT(hanna));
