@@ -151,7 +151,8 @@ export async function openWorld(): Promise<World> {
       transcript.push('At the end:');
       for (const person of people) await checkAll(apis, market, person, tokens.get(person)!);
       const [chance = 0] = history[0] ?? [];
-      const [job] = market.jobs.filter(({ state }) => !isIn('unpublished', state) && !isIn('end', state));
+      const going = market.jobs.filter(({ state }) => !isIn('unpublished', state) && !isIn('end', state));
+      const job = going.find(({ awarded }) => awarded !== null) ?? going[0];
       if (job && chance % 3 === 0) await setSuspended(partyOf(job, chance), true, market, coverage);
       transcript.push('Then nobody acts:');
       await comeToRest(history, market, coverage);
