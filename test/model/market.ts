@@ -246,14 +246,14 @@ export interface Action {
   readonly until: number | null;
 }
 
-export interface Turn {
+interface Turn {
   readonly from: number;
   readonly to: number;
   readonly suspended: ReadonlySet<Person>;
 }
 
 /** Something that the clock did, and the state of the job in which it did that. */
-export interface ClockStep {
+interface ClockStep {
   readonly state: JobState;
   readonly did: string;
 }
