@@ -252,8 +252,11 @@ function document(call: Call): Document {
           `$version, input: $input) { job { ${ONE_JOB} } } }`,
         { ...versioned, input: body },
       );
-    case 'advanceClock':
-      return mutation('mutation($seconds: Int!) { advanceClock(seconds: $seconds) { now } }', body, (data) => data[op]);
+    case 'advanceClock': {
+      const unknown = Object.keys(body).filter((name) => name !== 'seconds');
+      const given = ['seconds: $seconds', ...unknown.map((name) => `${name}: 1`)].join(', ');
+      return mutation(`mutation($seconds: Int!) { advanceClock(${given}) { now } }`, body, (data) => data[op]);
+    }
     case 'submitBid':
       return mutation(
         `mutation($id: ID!, $input: SubmitBidInput!) { submitBid(jobId: $id, input: $input) { bid { ${BID} } } }`,

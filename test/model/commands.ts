@@ -74,12 +74,12 @@ export function callFrom(step: Step, market: Market): Call {
   const dice = new Dice(step);
   const api: Api = dice.of(['rest', 'graphql']);
   const plan = dice.weighted<(market: Market, dice: Dice) => Plan>([
-    [55, fitting],
+    [60, fitting],
     [13, reading],
-    [30, wild],
-    [3, supporting],
-    // Often, time passes without any call in between.
-    [market.isAgeing ? 60 : 5, ageing],
+    [27, wild],
+    [4, supporting],
+    // Often, time passes without any call in between, or while somebody is suspended.
+    [market.isAgeing ? 60 : market.suspended.size > 0 ? 20 : 5, ageing],
   ])(market, dice);
   return sealed(market, dice, plan, api);
 }
@@ -121,7 +121,11 @@ function fitting(market: Market, dice: Dice): Plan {
 
 /** An admin suspends somebody. */
 function supporting(market: Market, dice: Dice): Plan {
-  return { op: 'suspendUser', by: admin(market), to: dice.of(market.people), flawed: 8 };
+  const parties = market.jobs
+    .filter(({ state }) => !OVER.includes(state))
+    .flatMap(({ owner, awarded }) => (awarded ? [owner, awarded.by] : [owner]));
+  const to = parties.length > 0 && dice.percent(70) ? dice.of(parties) : dice.of(market.people);
+  return { op: 'suspendUser', by: admin(market), to, flawed: 8 };
 }
 
 /** Time passes. */

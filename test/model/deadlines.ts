@@ -67,7 +67,7 @@ export interface Countdown {
   reminded: number | null;
 }
 
-export interface Plan {
+interface Plan {
   /** When somebody is reminded, in order. */
   readonly reminders: readonly number[];
   readonly end: number | null;

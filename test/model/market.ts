@@ -246,14 +246,14 @@ export interface Action {
   readonly until: number | null;
 }
 
-export interface Turn {
+interface Turn {
   readonly from: number;
   readonly to: number;
   readonly suspended: ReadonlySet<Person>;
 }
 
 /** Something that the clock did, and the state of the job in which it did that. */
-export interface ClockStep {
+interface ClockStep {
   readonly state: JobState;
   readonly did: string;
 }
@@ -403,9 +403,10 @@ export class Market {
     const hasBid = job.bids.some(({ by }) => by === person);
     return job.happenings
       .map((happening, at) => {
-        const { bidder, loser } = happening;
+        const { bidder, loser, reminded } = happening;
         const readsLoss = person.role === 'admin' || person === job.owner || person === loser;
-        return { ...happening, sequence: at + 1, whole: loser ? readsLoss : whole || bidder === person };
+        const readsTexts = whole || bidder === person || reminded?.includes(person) === true;
+        return { ...happening, sequence: at + 1, whole: loser ? readsLoss : readsTexts };
       })
       .filter(({ type, bidder, from, to, reminded }) => {
         if (reminded) return person.role === 'admin' || reminded.includes(person);

@@ -3,6 +3,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { eventType } from '../story/calls.js';
+import { isIn } from '../story/specified.js';
 import { admin, contractor, homeowner, type Person as Member } from '../story/cast.js';
 import { checkDatabase } from '../setup/database/checker.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
@@ -43,6 +44,10 @@ export interface World {
 const BALANCES = { Hanna: 75, Hugo: 20, Carl: 25, Cora: 10, Cody: 4 };
 /** Access tokens last 15 minutes; a long run lasts longer. */
 const LOG_IN_AGAIN_AFTER_MS = 8 * 60_000;
+
+function partyOf({ owner, awarded }: Job, chance: number): Person {
+  return awarded && chance % 2 === 0 ? awarded.by : owner;
+}
 
 /** An open job whose deadline was extended: twice 30 days. */
 const LONGEST_DEADLINE = 60 * DAY;
@@ -117,6 +122,14 @@ export async function openWorld(): Promise<World> {
     checkClock(market);
   }
 
+  async function setSuspended(person: Person, isSuspended: boolean, market: Market, coverage: Coverage): Promise<void> {
+    const by = people.find(({ role }) => role === 'admin')!;
+    const call = isSuspended
+      ? ({ op: 'suspendUser', body: { reason: 'A pause' } } as const)
+      : ({ op: 'restoreUser', body: {} } as const);
+    await perform({ ...call, by, api: 'rest', user: person.userId }, market, coverage);
+  }
+
   /** Nobody acts anymore. Jumps of 3 to 40 days follow, until nothing has changed for longer than any deadline lasts. */
   async function comeToRest(history: readonly Step[], market: Market, coverage: Coverage): Promise<void> {
     const by = people.find(({ role }) => role === 'admin')!;
@@ -137,11 +150,24 @@ export async function openWorld(): Promise<World> {
       for (const step of history) await perform(callFrom(step, market), market, coverage);
       transcript.push('At the end:');
       for (const person of people) await checkAll(apis, market, person, tokens.get(person)!);
+      const [chance = 0] = history[0] ?? [];
+      const going = market.jobs.filter(({ state }) => !isIn('unpublished', state) && !isIn('end', state));
+      const job = going.find(({ awarded }) => awarded !== null) ?? going[0];
+      if (job && chance % 3 === 0) await setSuspended(partyOf(job, chance), true, market, coverage);
       transcript.push('Then nobody acts:');
       await comeToRest(history, market, coverage);
-      transcript.push('At rest:');
-      for (const person of people) await checkAll(apis, market, person, tokens.get(person)!);
       checkAtRest(market);
+      if (market.suspended.size > 0) {
+        transcript.push('Everybody is restored, and nobody acts:');
+        for (const person of market.suspended) await setSuspended(person, false, market, coverage);
+        await comeToRest(history, market, coverage);
+        checkAtRest(market);
+      }
+      transcript.push('At rest:');
+      // To save time, only an admin and one other person read everything again.
+      const reader = people[chance % people.length]!;
+      for (const person of people.filter((one) => one === reader || one.role === 'admin'))
+        await checkAll(apis, market, person, tokens.get(person)!);
       same('the database', await checkDatabase(app.sql), []);
       same('misdirected refunds', [...(await app.sql.unsafe(MISDIRECTED_REFUNDS))], []);
       same(

@@ -364,7 +364,7 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
   ],
   [
     'a credit for nothing',
-    'a contractor was credited for every approved job, and for no other',
+    'a contractor was credited for every job that was approved or completed with credit, and for no other',
     (tx) => tx`update contractors set completed_jobs = 1 where id = ${ids.carlsProfile!}`,
   ],
   [

@@ -270,13 +270,15 @@ const PROMISES: Readonly<Record<string, string>> = {
       on j.id = t.job_id
     where (t.refunds, t.total, t.user_id) is distinct from (1, j.most_tokens_paid, j.user_id)`,
 
-  'a contractor was credited for every approved job, and for no other': `
-    select c.id as who, concat('completed ', c.completed_jobs, '/', n.approved, ', ratings ', c.rating_count, '/',
+  'a contractor was credited for every job that was approved or completed with credit, and for no other': `
+    select c.id as who, concat('completed ', c.completed_jobs, '/', n.credited, ', ratings ', c.rating_count, '/',
       n.ratings, ', sum ', c.rating_sum, '/', n.total) as how
     from contractors c left join (
-      select j.awarded_contractor_id as id, count(*) as approved, count(e.rating) as ratings, sum(e.rating) as total
-      from jobs j join (${SAID}) e on e.job_id = j.id group by j.awarded_contractor_id) n on n.id = c.id
-    where (c.completed_jobs, c.rating_count, c.rating_sum) is distinct from (coalesce(n.approved, 0),
+      select j.awarded_contractor_id as id, count(*) as credited, count(e.rating) as ratings, sum(e.rating) as total
+      from jobs j left join (${SAID}) e on e.job_id = j.id
+      where e.job_id is not null or exists (select 1 from events d where d.job_id = j.id and d.type = 'job.completed'
+        and d.data->>'creditContractor' = 'true') group by j.awarded_contractor_id) n on n.id = c.id
+    where (c.completed_jobs, c.rating_count, c.rating_sum) is distinct from (coalesce(n.credited, 0),
       coalesce(n.ratings, 0), coalesce(n.total, 0))`,
 
   'a contractor has the name and the age of their account': `
