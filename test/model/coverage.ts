@@ -1,6 +1,7 @@
 /** What the histories reached: every operation, in every state, with every outcome. */
 import type { JobActionKey, JobTransitionKey } from '../../src/market/rules/lifecycle.js';
 import { JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing, TEXTS } from '../story/specified.js';
+import { THE_CLOCK } from './deadlines.js';
 import type { Coverage } from './world.js';
 
 interface Cell {
@@ -120,7 +121,6 @@ const CLOCK: Readonly<Record<string, readonly string[]>> = {
   decision_reached: ['reminds awardee', 'job.decision_stood', 'stops', 'continues'],
   appealed: ['reminds admin'],
 };
-export const THE_CLOCK = 'the clock';
 
 function countsOfClock(all: readonly Cell[]): (readonly [what: string, times: number])[] {
   return Object.entries(CLOCK).flatMap(([state, things]) =>

@@ -2,7 +2,10 @@
  * Deadlines, written a second time from the decisions only. Times are in seconds since the history began. For a job,
  * only the time counts in which its deadline doesn't stand still.
  */
-import type { JobState } from './market.js';
+import type { JobState } from '../../src/market/rules/states.js';
+
+/** The clock's name in the table of what a run covered. */
+export const THE_CLOCK = 'the clock';
 
 export const HOUR = 3_600;
 export const DAY = 24 * HOUR;

@@ -8,9 +8,8 @@ import { admin, contractor, homeowner, type Person as Member } from '../story/ca
 import { checkDatabase } from '../setup/database/checker.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 import { callFrom, describeCall, secondsToAdvance, type Step } from './commands.js';
-import { THE_CLOCK } from './coverage.js';
 import { checkAtRest, checkClock } from './invariants.js';
-import { DAY } from './deadlines.js';
+import { DAY, THE_CLOCK } from './deadlines.js';
 import { BID, CONTRACTOR, DISPUTE, EVENTS, JOB, lowered, openApis, type Apis, type Heard } from './apis.js';
 import {
   isLocated,
