@@ -583,8 +583,8 @@ function hoursToAdvance(dice: Dice): number {
 }
 
 /**
- * Deadlines last whole hours, and a history takes some minutes of real time at most. A few seconds more than whole hours
- * each time keep the clock clear of the moments at which a deadline begins or ends.
+ * Deadlines last whole hours, and a history takes some minutes of real time at most. A few seconds more than whole
+ * hours each time keep the clock clear of the moments at which a deadline begins or ends.
  */
 export function secondsToAdvance(hours: number): number {
   return hours === 0 ? 0 : hours * HOUR + 10;

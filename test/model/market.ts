@@ -410,6 +410,7 @@ export class Market {
       })
       .filter(({ type, bidder, from, to, reminded }) => {
         if (reminded) return person.role === 'admin' || reminded.includes(person);
+        if (type === 'job.deadline_extended' && from === 'open') return whole && person.role !== 'contractor';
         if (bidder !== null) return bidder === person || (whole && person.role !== 'contractor');
         return whole || from !== to || (hasBid && type === 'job.updated');
       });

@@ -129,7 +129,7 @@ export async function openWorld(): Promise<World> {
     await perform({ ...call, by, api: 'rest', user: person.userId }, market, coverage);
   }
 
-  /** Nobody acts anymore. Jumps of 3 to 40 days follow, until nothing has changed for longer than any deadline lasts. */
+  /** Nobody acts anymore. Jumps of 3 to 40 days follow until nothing has changed for longer than any deadline. */
   async function comeToRest(history: readonly Step[], market: Market, coverage: Coverage): Promise<void> {
     const by = people.find(({ role }) => role === 'admin')!;
     const dice = history.map(([first = 0]) => first);

@@ -19,7 +19,13 @@ export const TEXT = {
 export const BIDS_PER_PAGE_DEFAULT = 100;
 
 /** The clock looks at due jobs every minute, a batch at a time. */
-export const CLOCK = { everyMs: 60_000, batchJobs: 100, settingsBatchJobs: 1_000, advanceDaysMax: 365 } as const;
+export const CLOCK = {
+  everyMs: 60_000,
+  batchJobs: 100,
+  settingsBatchJobs: 1_000,
+  failurePauseSeconds: 3_600,
+  advanceDaysMax: 365,
+} as const;
 
 /** How often a contractor can revise one bid. */
 export const BID_REVISIONS_MAX = 10;

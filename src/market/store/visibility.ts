@@ -10,7 +10,13 @@ import type { ContractorId } from '../rules/ids.js';
 import { partyToOwn, STATES_OPEN_TO_BIDS } from '../rules/parties.js';
 import { COUNTED_BID_STATES } from '../rules/states.js';
 import { REMINDER_EVENT } from '../rules/jobs/deadlines.js';
-import { EDIT_EVENT, eventVisibilityOf, REMINDERS_FOR, type EventVisibility } from '../rules/reading/timeline.js';
+import {
+  EDIT_EVENT,
+  EXTENSION_EVENT,
+  eventVisibilityOf,
+  REMINDERS_FOR,
+  type EventVisibility,
+} from '../rules/reading/timeline.js';
 import { ROLES, type Role, type Viewer } from '../rules/viewer.js';
 import type { Placeholders } from '../../platform/db/statement.js';
 
@@ -108,7 +114,7 @@ export function visibleEvents(visibility: EventVisibility, contractor: Contracto
       return isNotForOther(visibility);
     case 'job and own bid':
       return sql`(("events"."bidder_id" is null or "events"."bidder_id" = ${contractor}::text)
-        and ${isNotForOther(visibility)})`;
+        and ${isNotForOther(visibility)} and ${IS_NOT_OF_OPEN_JOB})`;
     case 'own bid and changes':
       return sql`case when "events"."bidder_id" is null then (${HAS_MOVED} or ${IS_EDIT})
         else "events"."bidder_id" = ${contractor}::text end`;
@@ -122,6 +128,7 @@ function isNotForOther(visibility: keyof typeof REMINDERS_FOR): SQL {
   return sql`("events"."type" <> ${reminder} or "events"."data" ->> 'to' ${oneOf(REMINDERS_FOR[visibility])})`;
 }
 
+const IS_NOT_OF_OPEN_JOB = sql.raw(`("events"."type" <> '${EXTENSION_EVENT}' or "events"."from_status" <> 'open')`);
 const HAS_MOVED = sql`"events"."from_status" is distinct from "events"."to_status"`;
 const IS_EDIT = sql.raw(`"events"."type" = '${EDIT_EVENT}'`);
 

@@ -30,6 +30,7 @@ import {
   clockFactsReader,
   delayStakes,
   lockJobForClock,
+  postponeLook,
   type OwnSettings,
   selectDueJobs,
   selectJobsOfSuspensions,
@@ -101,7 +102,9 @@ async function lookAtDueJobs(
       live.wake();
     } catch (error) {
       failures += 1;
-      log.warn({ err: error, jobId: id }, 'the clock could not look at a job; it tries again within a minute');
+      log.warn({ err: error, jobId: id }, 'the clock could not look at a job; it tries again in an hour');
+      // Otherwise, jobs that always fail would keep the clock from later ones.
+      await postponeLook(db, { id, seconds: CLOCK.failurePauseSeconds });
     }
   }
   return failures < ids.size;

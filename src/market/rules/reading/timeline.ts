@@ -53,13 +53,17 @@ interface StoredEvent {
   readonly data: Record<string, unknown>;
 }
 
+/** Only the owner and admins can read why an open job has more time, even after the award. */
+export const EXTENSION_EVENT = OTHER_JOB_ACTIONS.extendDeadline.event;
+
 /** The reminders that a reader can read. Only admins can read other people's. */
 export const REMINDERS_FOR = { 'own job': ['owner', 'parties'], 'job and own bid': ['awardee', 'parties'] } as const;
 
 function isForOther(
   visibility: keyof typeof REMINDERS_FOR,
-  { type, data }: Pick<StoredEvent, 'type' | 'data'>,
+  { type, data, fromStatus }: Pick<EventParties, 'type' | 'data' | 'fromStatus'>,
 ): boolean {
+  if (type === EXTENSION_EVENT) return visibility === 'job and own bid' && fromStatus === 'open';
   return type === REMINDER_EVENT && !REMINDERS_FOR[visibility].some((reader) => reader === data['to']);
 }
 

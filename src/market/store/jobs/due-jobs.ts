@@ -95,6 +95,13 @@ export const selectTimer = statement(
   ($: Placeholders<{ id: JobId }>, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
 );
 
+export const postponeLook = statement('postponeLook', {}, ($: Placeholders<{ id: JobId; seconds: number }>) =>
+  builder
+    .update(jobs)
+    .set({ nextLookAt: sql`${DEADLINE_NOW} + make_interval(secs => ${$('seconds')}::int)` })
+    .where(eq(jobs.id, $('id'))),
+);
+
 /** The active stakes of bids that the homeowner hasn't looked at, oldest first. */
 export const selectStakes: (db: Db, values: { id: JobId }) => Promise<StakeTimer[]> = statement(
   'selectStakes',

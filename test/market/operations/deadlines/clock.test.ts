@@ -328,3 +328,19 @@ it('a reminder changes neither the job’s version, nor its ETag, nor its times'
   const asked = { by: people.owner, job: job.id, version, body: { desired_completion_date: '2031-01-01' } };
   expect(restOutcome(await callRest(app, 'update', asked))).toMatchObject({ ok: true });
 });
+
+it('a job that the clock can’t handle doesn’t keep it from other jobs, and its turn comes again in an hour', async () => {
+  const [broken, sound] = [await jobWithoutBids(), await jobWithoutBids()];
+  await app.sql.unsafe(`create function break_job() returns trigger language plpgsql as
+    $$ begin if new.event_count > old.event_count then raise 'broken'; end if; return new; end $$`);
+  await app.sql.unsafe(`create trigger broken before update on jobs for each row when (new.id = '${broken.id}')
+    execute function break_job()`);
+  await app.days(21.1);
+  expect([await app.clockEvents(broken), await app.clockEvents(sound)]).toEqual([[], [OWNER]]);
+  expect(app.logged.join('')).toContain('the clock could not look at a job; it tries again in an hour');
+  await app.sql.unsafe('drop function break_job cascade');
+  await app.hours(0.9);
+  expect(await app.clockEvents(broken)).toEqual([]);
+  await app.hours(0.2);
+  expect(await app.clockEvents(broken)).toEqual([OWNER]);
+});

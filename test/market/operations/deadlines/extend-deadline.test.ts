@@ -155,4 +155,8 @@ it('both parties read why a deadline was extended, but of an open job’s, only 
   }
   expect(await read(review, 'awardee')).toBe('I’m away.');
   expect(await read(open, 'awardee')).toBeUndefined();
+  const { owner } = people;
+  await callRest(app, 'award', { by: owner, job: open.id, body: { bid_id: open.bids.awardee } });
+  expect(await app.readJob(people.awardee, open)).toMatchObject({ status: 'awarded' });
+  expect(await read(open, 'awardee')).toBeUndefined();
 });
