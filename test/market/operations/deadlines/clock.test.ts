@@ -329,7 +329,7 @@ it('a reminder changes neither the job’s version, nor its ETag, nor its times'
   expect(restOutcome(await callRest(app, 'update', asked))).toMatchObject({ ok: true });
 });
 
-it('a job that the clock can’t handle doesn’t keep it from other jobs, and its turn comes again in an hour', async () => {
+it('a job that the clock can’t handle doesn’t keep it from other jobs, and is tried again in an hour', async () => {
   const [broken, sound] = [await jobWithoutBids(), await jobWithoutBids()];
   await app.sql.unsafe(`create function break_job() returns trigger language plpgsql as
     $$ begin if new.event_count > old.event_count then raise 'broken'; end if; return new; end $$`);
