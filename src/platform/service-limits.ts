@@ -119,8 +119,9 @@ export const DRAINING = {
 } as const;
 
 /**
- * An outage starts after `failures` failed checks in a row. A single failure may be the watch's own. A silent database
- * is detected before any call has waited too long for a slot (`queueTimeoutMs`).
+ * An outage starts after `failures` failed checks in a row. A single failure may be a problem with the watch's own
+ * connection, not the database. A silent database is detected before any call has waited too long for a slot
+ * (`queueTimeoutMs`).
  */
 export const DATABASE_WATCH = {
   pollEveryMs: 2_000,

@@ -298,7 +298,7 @@ describe('Olive publishes through both APIs', () => {
     const { id } = await given('open');
     const byRest = await callRest(app, 'publish', { by: people.owner, job: id });
     const byGraphql = await callGraphql(app, 'publish', { by: people.owner, job: id });
-    const allowed = ['awardJob', 'cancelJob', 'updateJob'];
+    const allowed = ['awardJob', 'cancelJob', 'updateJob', 'extendDeadline'];
     expect(byRest.body.details).toMatchObject({
       code: 'INVALID_TRANSITION',
       from_state: 'open',

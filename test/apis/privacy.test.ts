@@ -338,6 +338,7 @@ describe('a private field', () => {
       'dispute',
       'timeline',
       'availableActions',
+      'upcoming',
       'warnings',
     ],
   };

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROUTES } from '../../src/rest/routes.js';
 import { admin, contractor, homeowner, type Person } from '../story/cast.js';
 import { seen } from '../story/documented.js';
+import { laterDeadline } from '../story/journey.js';
 import { mailTo } from '../market/mail/mailbox.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 
@@ -14,7 +15,7 @@ let hanna: Person;
 let carl: Person;
 let ada: Person;
 beforeAll(async () => {
-  app = await openTestApp();
+  app = await openTestApp({ CLOCK: 'adjustable' });
   [hanna, carl, ada] = [await homeowner(app, 'Hanna'), await contractor(app, 'Carl'), await admin(app)];
   await ok(ada, 'POST', '/tokens/adjustments', { user_id: hanna.userId, amount: 500, reason: 'A long day.' });
 });
@@ -207,6 +208,9 @@ describe('Every URL responds as documented', () => {
     await ok(hanna, 'POST', `/jobs/${approved}/award`, { bid_id: bid.id });
     await ok(carl, 'POST', `/jobs/${approved}/checkin`);
     await ok(carl, 'POST', `/jobs/${approved}/submit-for-review`);
+    await ok(carl, 'GET', `/jobs/${approved}/upcoming`);
+    await ok(hanna, 'POST', `/jobs/${approved}/extend-deadline`, { until: laterDeadline({ state: 'in_review' }) });
+    await ok(ada, 'POST', '/test-clock', { seconds: 60 });
     await ok(hanna, 'POST', `/jobs/${approved}/approve`);
     await ok(hanna, 'POST', `/jobs/${approved}/review`, { rating: 4 });
     await ok(carl, 'GET', `/jobs/${approved}/events`);

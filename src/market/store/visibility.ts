@@ -128,7 +128,9 @@ function isNotForOther(visibility: keyof typeof REMINDERS_FOR): SQL {
   return sql`("events"."type" <> ${reminder} or "events"."data" ->> 'to' ${oneOf(REMINDERS_FOR[visibility])})`;
 }
 
-const IS_NOT_OF_OPEN_JOB = sql.raw(`("events"."type" <> '${EXTENSION_EVENT}' or "events"."from_status" <> 'open')`);
+const IS_NOT_OF_OPEN_JOB = sql.raw(
+  `("events"."type" <> '${EXTENSION_EVENT}' or "events"."from_status" is distinct from 'open')`,
+);
 const HAS_MOVED = sql`"events"."from_status" is distinct from "events"."to_status"`;
 const IS_EDIT = sql.raw(`"events"."type" = '${EDIT_EVENT}'`);
 

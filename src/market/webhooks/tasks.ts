@@ -1,4 +1,4 @@
-/** Sends each delivery to its endpoint and records the outcome. `WEBHOOKS` sets the retries. */
+/** Sends each delivery to its endpoint and records the outcome. The retry schedule is in `WEBHOOKS`. */
 import type { Logger } from 'pino';
 import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
 import type { WebhookDeliveryId } from '../rules/ids.js';

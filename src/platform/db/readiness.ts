@@ -19,7 +19,7 @@ const selectOldestBuild = statement(
   (_: Placeholders<object>, fields) => builder.select(fields).from(oldestBuild),
 );
 
-/** A full database still serves existing connections. A server that has some stays ready. */
+/** A full database still serves existing connections, so a running server stays ready. */
 export const FULL = 'the database accepts no more connections';
 export const UNREACHABLE = 'the database cannot be reached';
 export const OLDER_SCHEMA = 'the schema is older than this build needs: run npm run migrate';

@@ -132,7 +132,7 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
   ],
   ['API keys', /^\/api-keys\b/, 'Keys for programs. A program with a key acts as the key’s owner.'],
   ['Webhooks', /^\/webhooks\b/, 'Events on your jobs and bids, sent to your URL as they happen.'],
-  ['Reference', /^\/(catalog|lifecycle)$/, 'The lifecycle and suggested values, for buttons and forms.'],
+  ['Reference', /^\/(catalog|lifecycle|test-clock)$/, 'The lifecycle, suggested values for forms, and the test clock.'],
 ];
 
 function paths(): Record<string, Record<string, unknown>> {

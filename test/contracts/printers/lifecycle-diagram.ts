@@ -144,7 +144,7 @@ function deadlineSections(): string[] {
   return [
     '## Deadlines',
     'These are the defaults. An operator [can change them](../docs/operating.md#deadlines). ' +
-      '`GET /v1/lifecycle` returns the deadlines of a server.',
+      '`GET /v1/lifecycle` returns your server’s actual deadlines.',
     table(
       ['Status', 'Counted from', 'Reminders', 'Then, with `DEADLINES=act`', 'Extended by'],
       deadlineTable(usualTimes()).map(deadlineRow),

@@ -97,9 +97,10 @@ test('each event type is in the list once, including the first proposal of a res
       'job.created',
       'job.resolution_proposed',
       ...Object.values(OPERATIONS_ON_JOBS).map(({ event }) => event),
-      ...['accepted', 'rejected', 'restored', 'revised', 'shortlisted', 'viewed', 'withdrawn'].map(
+      ...['accepted', 'rejected', 'restored', 'revised', 'shortlisted', 'stake_released', 'viewed', 'withdrawn'].map(
         (word) => `bid.${word}`,
       ),
+      ...['reminded', 'expired', 'auto_approved', 'auto_escalated', 'decision_stood'].map((word) => `job.${word}`),
     ].sort(),
   );
 });

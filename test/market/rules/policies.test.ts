@@ -187,6 +187,7 @@ describe('an operation on the kitchen', () => {
       'bidsToAward',
       'standingProposal',
       'reviewWindow',
+      'isDeadlineExtended',
     ]);
     expect(factsForAvailableActions('contractor')).toEqual([
       'ownBids',
@@ -194,7 +195,7 @@ describe('an operation on the kitchen', () => {
       'standingProposal',
       'isEmailDisputed',
     ]);
-    expect(factsForAvailableActions('admin')).toEqual([]);
+    expect(factsForAvailableActions('admin')).toEqual(['isDeadlineExtended']);
   });
 
   test('an edit depends on its caller and its version, and not on the state', () => {

@@ -27,8 +27,9 @@ export const readUpcoming = operation({
 export const advanceClock = operation({
   name: 'advanceClock',
   description:
-    'Moves the clock that deadlines are counted in. Returns when everything that became due has been done. Tokens, ' +
-    'sessions, and keys don’t use this clock. Only a server with `CLOCK=adjustable` allows it, never in production.',
+    'Moves the clock that deadlines are counted in. Returns when everything that became due has been done. Access ' +
+    'tokens, sessions, and API keys still expire in real time. Only a server with `CLOCK=adjustable` allows it, ' +
+    'never in production.',
   allows: ['admin'],
   budget: 'write',
   refusals: ['NOT_CONFIGURED'],

@@ -1,6 +1,7 @@
 /**
- * `lifecycle.ts` names each operation's effects, and the documents print the descriptions in this file. A table maps
- * each effect to its code, so the documented effects and the actual effects are the same.
+ * `lifecycle.ts` names each operation's effects, and the documents print the descriptions in this file.
+ * `operations/jobs/effects.ts` implements each effect under the same name, so the documented effects can't drift from
+ * the actual ones.
  */
 import { statesIn } from '../states.js';
 import { eitherOf } from '../words.js';

@@ -30,7 +30,7 @@ const setSuspension = statement('setSuspension', {}, ($: Placeholders<{ id: User
     .where(eq(id, $('id'))),
 );
 
-/** The operation itself ends the person's sessions, API keys, and pending email changes. */
+/** The caller also ends the person's sessions, revokes their API keys, and expires their pending email changes. */
 export async function suspendPerson(tx: Db, person: UserId, until: Date | null): Promise<void> {
   await Promise.all([
     setSuspension(tx, { id: person, until: until && until.toISOString() }),

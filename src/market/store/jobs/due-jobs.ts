@@ -142,7 +142,7 @@ export const delayStakes = statement('delayStakes', {}, ($: Placeholders<{ id: J
 export function clockFactsReader(names: readonly FactName[]): (db: Db, id: JobId) => Promise<Partial<JobFacts>> {
   if (names.length === 0) return async () => ({});
   const select = statement(
-    'selectFacts',
+    'clockFactsReader',
     ($: Placeholders<{ id: JobId }>) => factColumns(names, { role: 'admin', $: $ as never, isCall: true }),
     ($, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
   );

@@ -1,4 +1,6 @@
-/** Inserts new events' deliveries in the transaction that moves the cursor, in only one instance at a time. */
+/**
+ * Inserts the deliveries of new events in the transaction that moves the cursor. Only one server does this at a time.
+ */
 import { and, eq, sql } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, WebhookEndpointId } from '../../rules/ids.js';
 import type { BidState } from '../../rules/states.js';

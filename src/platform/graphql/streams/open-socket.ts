@@ -166,7 +166,7 @@ export class OpenSocket implements Connection {
       this.webSocket.close(CLOSE_CODES.idInUse, ID_IN_USE);
       return [new SentError({ message: ID_IN_USE })];
     }
-    // graphql-ws calls this while it handles the message that subscribes.
+    // graphql-ws calls `subscribe` while it handles the Subscribe message.
     this.#message.subscriptionId = id;
     this.#subscriptions.set(id, undefined);
     const caller = this.#caller();

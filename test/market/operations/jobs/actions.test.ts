@@ -27,7 +27,7 @@ const asRest = ({ action, missingFields, ...rest }: Json) => ({
 });
 
 test('the actions on every job are the same in both APIs, for everyone', async () => {
-  const query = '{ action allowed reason message missingFields tokenCost }';
+  const query = '{ action allowed reason message missingFields tokenCost until }';
   for (const { id } of jobs)
     for (const who of PEOPLE) {
       const { token } = people[who];

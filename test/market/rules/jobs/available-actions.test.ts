@@ -203,6 +203,7 @@ describe('publishing, as Hannah sees it', () => {
       message: null,
       missingFields: [],
       tokenCost: 15,
+      until: null,
     });
   });
 
@@ -329,9 +330,14 @@ describe('the operations offered to a refused caller', () => {
   test.each<[name: string, viewer: Viewer, given: ActionFacts, operations: string[]]>([
     ['Carla in a dispute', carla, facts('disputed'), ['escalateJob', 'resolveDispute', 'acceptResolution']],
     ['Cyrus in a dispute', cyrus, facts('disputed', { ownBids: ['rejected'] }), []],
-    ['Hannah before bids', hannah, facts('open'), ['awardJob', 'cancelJob', 'updateJob']],
-    ['Hannah without bids', hannah, facts('open', { bidsToAward: 0 }), ['cancelJob', 'updateJob']],
-    ['Hannah, whose address is disputed', hannah, facts('open', { isEmailDisputed: true }), ['cancelJob', 'updateJob']],
+    ['Hannah before bids', hannah, facts('open'), ['awardJob', 'cancelJob', 'updateJob', 'extendDeadline']],
+    ['Hannah without bids', hannah, facts('open', { bidsToAward: 0 }), ['cancelJob', 'updateJob', 'extendDeadline']],
+    [
+      'Hannah, whose address is disputed',
+      hannah,
+      facts('open', { isEmailDisputed: true }),
+      ['cancelJob', 'updateJob', 'extendDeadline'],
+    ],
     ['Hannah without tokens for her draft', hannah, facts('draft', { availableTokens: 0 }), ['updateJob', 'deleteJob']],
     [
       'Hannah after her own proposal',
