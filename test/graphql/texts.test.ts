@@ -45,6 +45,8 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   LifecycleAction: ['by', 'description', 'effects', 'event', 'operation'],
   LifecycleBidAction: ['by', 'description', 'operation'],
   LifecycleBidConsequence: ['when'],
+  LifecycleDeadline: ['countedFrom', 'description', 'extendedBy'],
+  LifecycleReminder: ['to'],
   PageInfo: ['endCursor', 'startCursor'],
   LogInPayload: SESSION,
   RefreshSessionPayload: SESSION,
@@ -52,6 +54,7 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   SignUpContractorPayload: SESSION,
   SignUpHomeownerPayload: SESSION,
   TokenTransfer: ['fromAccount', 'toAccount'],
+  UpcomingAction: ['unless'],
   VerifyEmailPayload: ['email'],
   Viewer: ['referralCode'],
 };

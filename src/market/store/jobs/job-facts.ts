@@ -45,9 +45,10 @@ const isCredited = sql`exists (select from events e where e.job_id = "jobs"."id"
     or e.type = '${sql.raw(JOB_TRANSITIONS.complete.event)}' and e.data ->> 'creditContractor' = 'true'))`;
 
 const EXTENDABLE_STATES = JOB_ACTIONS.extendDeadline.from.map((state) => `'${state}'`).join(', ');
-const isDeadlineExtended = sql`case when "jobs"."status" in (${sql.raw(EXTENDABLE_STATES)}) then exists (
-  select from events e where e.job_id = "jobs"."id" and e.type = '${sql.raw(JOB_ACTIONS.extendDeadline.event)}'
-    and e.from_status = "jobs"."status") else false end`;
+/** Without EXISTS, for the same reason. */
+const isDeadlineExtended = sql`case when "jobs"."status" in (${sql.raw(EXTENDABLE_STATES)}) then coalesce((
+  select true from events e where e.job_id = "jobs"."id" and e.type = '${sql.raw(JOB_ACTIONS.extendDeadline.event)}'
+    and e.from_status = "jobs"."status" limit 1), false) else false end`;
 
 const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
   ownBids: ({ role, $ }) => ownBidStates(role, $),

@@ -10,7 +10,7 @@ import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
 import { callRest } from '../../../story/calls.js';
 import type { Person } from '../../../story/cast.js';
 import { happyCall } from '../../../story/happy-calls.js';
-import { gather, givenJob, type People } from '../../../story/journey.js';
+import { gather, givenJob, laterDeadline, type People } from '../../../story/journey.js';
 import { byGraphql, byRest, invalid } from '../../../apis/refused.js';
 
 let app: TestApp;
@@ -48,6 +48,12 @@ const CALLS: Readonly<Record<string, () => Promise<string | null>>> = {
   reachDecision: () => onJob('reachDecision'),
   finalizeAppeal: () => onJob('finalizeAppeal'),
   completeJob: () => onJob('complete'),
+  extendDeadline: async () => {
+    const { id } = await givenJob(app, 'decision_reached', people);
+    const until = laterDeadline({ state: 'decision_reached' });
+    expect((await post(`/jobs/${id}/extend-deadline`, { until })).status).toBe(200);
+    return id;
+  },
 };
 
 async function onUser(path: string, body?: object): Promise<null> {
@@ -67,7 +73,8 @@ describe("an admin's action on others", () => {
     const ofAdmins = Object.values<Operation<unknown, unknown>>(OPERATIONS)
       .filter((one) => isWrite(one) && Array.isArray(one.allows) && one.allows.includes('admin'))
       .map(({ name }) => name);
-    expect(Object.keys(CALLS).toSorted()).toEqual(ofAdmins.toSorted());
+    // The test clock concerns nobody.
+    expect(Object.keys(CALLS).toSorted()).toEqual(ofAdmins.filter((name) => name !== 'advanceClock').toSorted());
     const reasons: Readonly<Record<string, string>> = {
       verifyContractor: 'Papers seen.',
       unverifyContractor: 'A complaint.',
@@ -83,15 +90,16 @@ describe("an admin's action on others", () => {
       adjustTokens: { amount: 5 },
       reachDecision: { decision: 'The decision of reachDecision.' },
       finalizeAppeal: { decision: 'The final decision of finalizeAppeal.' },
+      extendDeadline: { until: expect.any(Date) },
     };
     for (const [action, call] of Object.entries(CALLS)) {
       await app.sql`alter table admin_actions disable trigger user`;
       await app.sql`delete from admin_actions`;
       await app.sql`alter table admin_actions enable trigger user`;
       const jobId = await call();
-      // An appeal needs an admin's earlier decision, which is recorded too.
+      // An appeal and an extension need an admin's earlier decision, which is recorded too.
       expect(
-        (await rows()).filter((row) => action !== 'finalizeAppeal' || row.action === action),
+        (await rows()).filter((row) => row.action !== 'reachDecision' || row.action === action),
         action,
       ).toEqual([
         {

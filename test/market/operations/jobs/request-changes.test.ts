@@ -147,7 +147,7 @@ describe('a refusal changes nothing, and comes in the fixed order', () => {
     const { body } = await callRest(app, 'requestChanges', asked);
     expect(body).toMatchObject({
       error: 'You have already requested changes 3 times. Approve or dispute the work.',
-      details: { from_state: 'in_review', allowed_operations: ['approveJob', 'disputeJob'] },
+      details: { from_state: 'in_review', allowed_operations: ['approveJob', 'disputeJob', 'extendDeadline'] },
     });
     expect(await everythingOn(app, job)).toEqual(before);
     await must(app, 'approve', people.owner, job, undefined, {});
