@@ -59,7 +59,7 @@ export const reviseBid = operation({
         updateJob(tx, job, { eventCount: job.eventCount + 1 }),
         logEvents(tx, job, [event]),
       );
-      if (!revised) throw new Error('A bid that was locked is not there.');
+      if (!revised) throw new Error('A locked bid is missing.');
       return revised;
     }),
 });
