@@ -54,6 +54,12 @@ export const NEAR_MILES_MAX = { jobs: 500, contractors: 100 } as const;
 /** This radius is small, because the server must sort everything within it. */
 export const NEAREST_MILES_MAX = 100;
 
+/**
+ * The largest balance that an admin's adjustment can lead to. It leaves room for refunds and credits, which must always
+ * fit into the balance's 32 bits.
+ */
+export const ADJUSTED_BALANCE_MAX = 2_000_000_000;
+
 /** The largest number of tokens in a single adjustment by an admin. */
 export const ADJUSTMENT_MAX = 1_000_000;
 

@@ -188,9 +188,11 @@ const PERSONAL_CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition
   acceptResolution: [condition('FORBIDDEN', ['standingProposal'], ownProposalDenial)],
 };
 
+const costsTokens = ({ cost = 0 }: PolicyInput) => cost > 0;
+
 const price: Condition = {
   ...condition('INSUFFICIENT_TOKENS', ['availableTokens'], balanceDenial),
-  concerns: ({ cost = 0 }) => cost > 0,
+  concerns: costsTokens,
 };
 
 const credit: Condition = {
@@ -214,7 +216,7 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
     price,
   ],
   complete: [credit],
-  update: [price],
+  update: [{ ...undisputedEmail, concerns: costsTokens }, price],
   acceptResolution: [
     condition('INVALID_TRANSITION', ['standingProposal'], noProposalDenial),
     condition('STALE_VERSION', ['standingProposal'], replacedProposalDenial),
@@ -285,7 +287,14 @@ function versionDenial({ job: { version }, expectedVersion = null }: PolicyInput
 
 function stateDenial(key: JobActionKey, { job }: PolicyInput): Denial | undefined {
   const { states, code, message } = (hasChangeRequest(job) ? STATES_AFTER_CHANGES : STATES_BEFORE_CHANGES)[key];
-  return states.includes(job.status) ? undefined : { code, message, namesAlternatives: true };
+  if (states.includes(job.status)) return undefined;
+  const wasAllowed = STATES_BEFORE_CHANGES[key].states.includes(job.status);
+  return { code, message: wasAllowed ? notAfterChanges(key, job.status) : message, namesAlternatives: true };
+}
+
+function notAfterChanges(key: JobActionKey, status: JobState): string {
+  const noun = JOB_STATE_ROWS[status].noun.replace(/^a/, 'A');
+  return `${noun} can’t be ${JOB_ACTIONS[key].participle} after changes were requested.`;
 }
 
 function hasChangeRequest({ changeRequestCount = 0 }: PolicyInput['job']): boolean {

@@ -9,6 +9,7 @@ interface UserSession {
   readonly sessionId: SessionId;
   /** If true, this person can't publish or bid yet. The operator decides whether a confirmed email is required. */
   readonly mustVerifyEmail?: boolean;
+  readonly isInDryRun?: boolean;
 }
 
 interface ViewerByRole {

@@ -94,7 +94,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   viewer({ byDatabase = false } = {}): Promise<V> {
     if (!this.#viewer || (byDatabase && this.#isFromMemory))
       this.#viewer = this.#authenticate(byDatabase || this.#hasEnded);
-    return this.#viewer;
+    return this.dryRun ? this.#viewer.then((viewer) => ({ ...viewer, isInDryRun: true })) : this.#viewer;
   }
 
   /**

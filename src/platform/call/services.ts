@@ -14,6 +14,8 @@ export interface FrameViewer {
   readonly userId: string;
   readonly sessionId: string;
   readonly role: string;
+  /** True if what the caller changes is rolled back. Its changes must not let them read anything that is private. */
+  readonly isInDryRun?: boolean;
 }
 
 type BearerOf<V extends FrameViewer> = Pick<V, 'userId' | 'sessionId' | 'role'>;

@@ -227,10 +227,13 @@ describe('an undo after the account was used', () => {
       await post(`/jobs/${open}/award`, awarding, person.token),
       await post(`/jobs/${foreign}/bids`, { amount: 100 }, carl.person.token),
       await post('/me/email', changing, person.token),
+      await app.rest('PUT', `/v1/jobs/${open}`, { token: person.token, body: { urgency: 'urgent' } }),
     ];
     expect(refused.map(({ status, body }) => [status, body.details.code, body.details.reason])).toEqual(
       refused.map(() => [403, 'FORBIDDEN', 'email_disputed']),
     );
+    const free = await app.rest('PUT', `/v1/jobs/${open}`, { token: person.token, body: { budget_max: 900 } });
+    expect(free.status).toBe(200);
     const award = `mutation { awardJob(id: "${open}", input: { bidId: "${bid}" }) { job { id } } }`;
     const { errors } = await app.graphql(award, { token: person.token });
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'FORBIDDEN', reason: 'email_disputed' });

@@ -265,6 +265,29 @@ describe("a dry run's transaction", () => {
   });
 });
 
+it("of an award doesn't show the bidder's email or phone number, before or in later fields", async () => {
+  const job = await givenJob(app, 'open', people);
+  const input = { id: job.id, input: { bidId: job.bids.awardee } };
+  const AWARD = `mutation ($id: ID!, $input: AwardJobInput!) {
+    awardJob(id: $id, input: $input) {
+      job { status awardedBid { contractor { user { firstName email phone } } } bids { nodes { contractor { user { email } } } } }
+    }
+  }`;
+  const call = { token: people.owner.token, variables: input };
+  const dry = (await app.graphql(AWARD, { ...call, headers: DRY })).data.awardJob.job;
+  expect(dry.status).toBe('AWARDED');
+  expect(dry.awardedBid.contractor.user).toEqual({ firstName: expect.any(String), email: null, phone: null });
+  expect(JSON.stringify(dry)).not.toContain(people.awardee.email);
+  const { body } = await app.rest('POST', `/v1/jobs/${job.id}/award`, {
+    token: people.owner.token,
+    headers: DRY,
+    body: { bid_id: job.bids.awardee },
+  });
+  expect(JSON.stringify(body)).not.toContain(people.awardee.email);
+  const real = (await app.graphql(AWARD, call)).data.awardJob.job;
+  expect(real.awardedBid.contractor.user.email).toBe(people.awardee.email);
+});
+
 describe('opening or ending a session', () => {
   const signUp = (email: string) => ({ email, password: 'a good password', firstName: 'S', lastName: 'U' });
   const expectNotEchoed = ({ headers, extensions }: GraphqlAnswer) =>

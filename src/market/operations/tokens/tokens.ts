@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
-import { ADJUSTMENT_MAX, TEXT } from '../../rules/market-limits.js';
-import { INT32_MAX, requiredText } from '../../../platform/fields/values.js';
+import { ADJUSTED_BALANCE_MAX, ADJUSTMENT_MAX, TEXT } from '../../rules/market-limits.js';
+import { requiredText } from '../../../platform/fields/values.js';
 import { idOf, idInPath } from '../../rules/id-fields.js';
 import type { Viewer } from '../../rules/viewer.js';
 import {
@@ -139,8 +139,8 @@ export const adjustTokens = operation({
             message: `You tried to debit ${-amount} tokens, but only ${available} are available.`,
             details: { required: -amount, available },
           });
-        if (balance + amount > INT32_MAX)
-          throw invalidField('amount', 'would make the balance larger than the maximum');
+        if (amount > 0 && balance + amount > ADJUSTED_BALANCE_MAX)
+          throw invalidField('amount', 'would make the balance larger than the maximum, 2,000,000,000');
         const about = { reason: 'adjustment', actorId: viewer.userId, note: reason, externalReference } as const;
         const [transfer] = await tx.commitWith(
           moveTokens(tx, { userId, change: amount, ...about }),

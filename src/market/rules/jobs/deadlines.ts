@@ -15,7 +15,7 @@ export const CLOCK_TRANSITIONS = {
     event: 'job.expired',
     description: 'Nobody was awarded the job in time. The homeowner gets the same refund as for a cancellation.',
     effects: ['releaseHolds', 'rejectLiveBids', 'refundPublishing'],
-    unless: 'the homeowner awards or cancels the job, or extends the deadline',
+    unless: 'the homeowner awards or cancels the job, or extends the deadline (once)',
   },
   approve: {
     action: 'approve',
@@ -24,7 +24,7 @@ export const CLOCK_TRANSITIONS = {
     event: 'job.auto_approved',
     description: 'The homeowner didn’t respond to the work in time, so it counts as approved, without a rating.',
     effects: ['releaseHolds', 'creditContractor'],
-    unless: 'the homeowner approves or disputes the work, requests changes, or extends the deadline',
+    unless: 'the homeowner approves or disputes the work, requests changes, or extends the deadline (once)',
   },
   escalate: {
     action: 'escalate',
@@ -43,7 +43,7 @@ export const CLOCK_TRANSITIONS = {
     event: 'job.decision_stood',
     description: 'The contractor didn’t appeal in time, so the decision stands. The contractor gets no credit.',
     effects: ['releaseHolds'],
-    unless: 'the contractor accepts or appeals the decision, or an admin extends the deadline',
+    unless: 'the contractor accepts or appeals the decision, or an admin extends the deadline (once)',
   },
 } as const;
 export type ClockTransitionKey = keyof typeof CLOCK_TRANSITIONS;

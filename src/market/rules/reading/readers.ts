@@ -33,15 +33,16 @@ export const CREDENTIALS = {
   words: 'the contractor, homeowners whose jobs they’ve bid on, and admins',
 } as const satisfies Readers;
 
+/** A dry run of an award doesn't show the contractor's contact details, because the award is rolled back. */
 export function relationsToPerson(
-  viewer: Pick<Viewer, 'userId' | 'role'>,
+  viewer: Pick<Viewer, 'userId' | 'role' | 'isInDryRun'>,
   userId: string,
   { counterpart = false, client = false }: Partial<Record<'counterpart' | 'client', boolean>>,
 ): Relation[] {
   const relations: Relation[] = [];
   if (viewer.userId === userId) relations.push('self');
   if (viewer.role === 'admin') relations.push('admin');
-  if (counterpart) relations.push('counterpart');
+  if (counterpart && !viewer.isInDryRun) relations.push('counterpart');
   if (client) relations.push('client');
   return relations;
 }

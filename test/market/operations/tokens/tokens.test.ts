@@ -182,11 +182,11 @@ describe('an adjustment', () => {
 
   it("can't raise a balance above the maximum", async () => {
     const carl = await contractor(app, 'Carl');
-    await plant(carl, 2_147_483_000);
+    await plant(carl, 1_999_999_353);
     expect(byRest(await adjust(carl.userId, 1_000))).toEqual(invalid('amount'));
     expect(byGraphql(await graphqlAdjust(carl.userId, 1_000_000))).toEqual(invalid('amount'));
     expect((await adjust(carl.userId, 622)).status).toBe(201);
-    expect(await balance(carl)).toMatchObject({ balance: 2_147_483_647 });
+    expect(await balance(carl)).toMatchObject({ balance: 2_000_000_000 });
     expect((await graphqlHistory(carl)).errors).toBeUndefined();
   });
 
