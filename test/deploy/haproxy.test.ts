@@ -16,7 +16,7 @@ import { homeowner, type Person } from '../story/cast.js';
 import { needs } from '../setup/needs.js';
 import { until } from '../platform/security/until.js';
 import { temporaryFolder } from '../setup/temporary-folder.js';
-import { CONFIGURATION, freeAddress, startProxy, type Proxy } from './proxy.js';
+import { CONFIGURATION, freeAddress, PATIENT, startProxy, type Proxy } from './proxy.js';
 
 const CALLER = 1;
 const CALLERS_ADDRESS = '127.1.0.1';
@@ -27,7 +27,7 @@ needs('haproxy').describe('behind HAProxy', () => {
   let hanna: Person;
   beforeAll(async () => {
     app = await openTestApp({ TRUST_PROXY_HOPS: '1' });
-    proxy = await startProxy([hostOf(app.url)]);
+    proxy = await startProxy([hostOf(app.url)], PATIENT);
     hanna = await homeowner(app, 'Hanna');
   });
   afterAll(async () => {

@@ -16,6 +16,9 @@ export interface Proxy {
   stop(): Promise<void>;
 }
 
+/** For servers in the tests' own process, which doesn't answer checks while it's busy as a client. */
+export const PATIENT = { CHECK_WITHIN: '100s' };
+
 /** `servers` are addresses such as `127.0.0.1:4000`. Resolves once clients can connect. */
 export async function startProxy(servers: readonly string[], env: Record<string, string> = {}): Promise<Proxy> {
   const [bind, metrics] = [env.BIND ?? (await freeAddress()), env.METRICS_BIND ?? (await freeAddress())];

@@ -1,10 +1,10 @@
 /** A client gets the response to a rejected body, however much of the body it still sends. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DISCARDED_BODY } from '../../../src/platform/caller-limits.js';
 import { head, openConnection, refusalIn } from '../../attacks/raw-connection.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { homeowner, type Person } from '../../story/cast.js';
-import { startProxy, type Proxy } from '../../deploy/proxy.js';
+import { PATIENT, startProxy, type Proxy } from '../../deploy/proxy.js';
 import { needs } from '../../setup/needs.js';
 
 /** A busy machine may need more than ten seconds to transfer sixty megabytes. */
@@ -47,9 +47,8 @@ describe('on the bare port', () => {
 needs('haproxy').describe('through HAProxy', () => {
   let proxy: Proxy;
   beforeAll(async () => {
-    proxy = await startProxy([new URL(app.url).host]);
+    proxy = await startProxy([new URL(app.url).host], PATIENT);
   });
-  beforeEach(({ onTestFailed }) => onTestFailed(() => console.log(proxy.output())));
   afterAll(() => proxy.stop());
   answers(() => proxy.url);
 });
