@@ -87,8 +87,8 @@ const isVisibleToBidder = visibleEventsOfBidder(sql`bid.contractor_id`, isAwarde
 
 /** The query around this expression has the event in `events` and the event's job in `jobs`. */
 const candidates = sql<Candidate[]>`(
-  select coalesce(json_agg(json_build_object('endpointId', w.id, 'userId', u.id, 'role', u.user_type, 'homeownerId', h.id,
-    'contractorId', c.id,
+  select coalesce(json_agg(json_build_object('endpointId', w.id, 'userId', u.id, 'role', u.user_type,
+    'homeownerId', h.id, 'contractorId', c.id,
     'ownBids', (select coalesce(json_agg(b.status), '[]') from bids b where b.job_id = "events"."job_id"
       and b.contractor_id = c.id))), '[]')
   from webhook_endpoints w

@@ -44,7 +44,8 @@ test('the actions on every job are the same in both APIs, for everyone', async (
 test('a bid that a dry run makes has its actions, too', async () => {
   const job = await givenJob(app, 'open', people);
   const { data } = await app.graphql(
-    `mutation($id: ID!) { submitBid(jobId: $id, input: { amount: 5 }) { bid { availableActions { action allowed } } } }`,
+    `mutation($id: ID!) { submitBid(jobId: $id, input: { amount: 5 }) { bid {
+      availableActions { action allowed } } } }`,
     { token: people.stranger.token, variables: { id: job.id }, headers: { 'dry-run': 'true' } },
   );
   expect(data.submitBid.bid.availableActions).toContainEqual({ action: 'REVISE', allowed: true });
