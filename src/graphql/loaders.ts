@@ -2,7 +2,7 @@
 import DataLoader from 'dataloader';
 import type { Caller } from '../market/operations/operation.js';
 import { bidsOfContractors, jobsOfContractors } from '../market/operations/people/contractor-work.js';
-import { visibleBids } from '../market/operations/bids/read.js';
+import { visibleBids, type BidToActOn } from '../market/operations/bids/read.js';
 import { visibleJobs } from '../market/operations/jobs/read.js';
 import type { ReadableJob } from '../market/operations/jobs/visible-job.js';
 import { seesTokensOf } from '../market/operations/tokens/tokens.js';
@@ -120,8 +120,13 @@ export class Loaders {
     return this.#loader('jobs', visibleJobs);
   }
 
-  get bids(): Loader<BidId, Bid> {
+  /** Each bid comes with what decides its available actions. */
+  get bidsToActOn(): Loader<BidId, BidToActOn> {
     return this.#loader('bids', visibleBids);
+  }
+
+  bidWith(id: BidId): Promise<Bid | undefined> {
+    return this.bidsToActOn.load(id).then((row) => row?.bid);
   }
 
   userWith(id: UserId): Promise<ReadableUser | undefined> {

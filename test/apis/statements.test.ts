@@ -279,6 +279,21 @@ const READS: readonly Read[] = [
     who === 'admin' ? 2 : 1,
     () => app.rest('GET', '/v1/events', { token: people[who].token }),
   ]),
+  [
+    'GET /bids/{id}/actions',
+    'bidder',
+    1,
+    ({ bids }) => app.rest('GET', `/v1/bids/${bids.bidder}/actions`, { token: people.bidder.token }),
+  ],
+  [
+    'bids { availableActions }',
+    'owner',
+    2,
+    ({ id }) =>
+      app.graphql(`{ job(id: "${id}") { bids { nodes { amount availableActions { action allowed } } } } }`, {
+        token: people.owner.token,
+      }),
+  ],
   ['GET /bids', 'bidder', 1, () => app.rest('GET', '/v1/bids', { token: people.bidder.token })],
   ['GET /api-keys', 'owner', 2, () => app.rest('GET', '/v1/api-keys', { token: people.owner.token })],
   ['GET /admin-actions', 'admin', 2, () => app.rest('GET', '/v1/admin-actions', { token: people.admin.token })],

@@ -10,7 +10,7 @@ import type { Happening, Job, JobState, Market, Person } from './market.js';
 export function checkClock(market: Market): void {
   for (const job of market.jobs) {
     for (const [index, happening] of job.happenings.entries())
-      if (happening.byClock && happening.type !== 'job.reminded' && happening.type !== 'bid.rejected')
+      if (happening.by === null && happening.type !== 'job.reminded' && happening.type !== 'bid.rejected')
         checkWarned(job, happening, job.happenings.slice(0, index));
     if (job.state === 'disputed') checkDispute(market, job);
   }

@@ -113,7 +113,8 @@ export interface Happening {
   readonly texts: Fields;
   /** The contractor who lost the award. No other contractor knows why. */
   readonly loser?: Person;
-  readonly byClock: boolean;
+  /** Null if the clock did it. */
+  readonly by: Person | null;
   /** The people whom the clock reminded. Only they and admins see it. */
   readonly reminded?: readonly Person[];
   /** In seconds since the history began, in the time of deadlines. */
@@ -210,6 +211,8 @@ export interface SeenHappening extends Happening {
   readonly sequence: number;
   /** True if this reader gets all texts. Otherwise they get only the review. */
   readonly whole: boolean;
+  /** Null if the clock did it. No contractor reads that another contractor did it. */
+  readonly actorId: string | null;
 }
 
 export interface Tokens {
@@ -330,7 +333,8 @@ export class Market {
   isAgeing = false;
   /** Each move of the clock, and who was suspended at the time. */
   readonly turns: Turn[] = [];
-  private isClock = false;
+  /** Whoever acts. Null while the clock acts. */
+  private actor: Person | null = null;
 
   /** `startedAt` is the real time, in milliseconds. */
   constructor(
@@ -403,10 +407,12 @@ export class Market {
     const hasBid = job.bids.some(({ by }) => by === person);
     return job.happenings
       .map((happening, at) => {
-        const { bidder, loser, reminded } = happening;
+        const { bidder, by, loser, reminded } = happening;
+        const isRival = person.role === 'contractor' && by?.role === 'contractor' && by !== person;
+        const actorId = isRival ? null : (by?.userId ?? null);
         const readsLoss = person.role === 'admin' || person === job.owner || person === loser;
         const readsTexts = whole || bidder === person || reminded?.includes(person) === true;
-        return { ...happening, sequence: at + 1, whole: loser ? readsLoss : readsTexts };
+        return { ...happening, sequence: at + 1, actorId, whole: loser ? readsLoss : readsTexts };
       })
       .filter(({ type, bidder, from, to, reminded }) => {
         if (reminded) return person.role === 'admin' || reminded.includes(person);
@@ -568,6 +574,7 @@ export class Market {
     if (!roles.includes(call.by.role)) throw new Refused({ code: 'FORBIDDEN' });
     if (flaws.length > 0)
       throw new Refused({ code: 'VALIDATION_FAILED', fields: flaws.map(({ field }: Flaw) => field).sort() });
+    this.actor = call.by;
     return call.by;
   }
 
@@ -894,8 +901,8 @@ export class Market {
     return { is: 'job', job };
   }
 
-  private log(job: Job, happening: Omit<Happening, 'at' | 'byClock'>): void {
-    job.happenings.push({ ...happening, at: this.now, byClock: this.isClock });
+  private log(job: Job, happening: Omit<Happening, 'at' | 'by'>): void {
+    job.happenings.push({ ...happening, at: this.now, by: this.actor });
   }
 
   private enter(job: Job, state: JobState): void {
@@ -937,14 +944,13 @@ export class Market {
   private advance(call: Call): Answer {
     this.admit(call, ['admin'], shapes.ADVANCE);
     this.clockSteps = [];
-    this.isClock = true;
+    this.actor = null;
     // First, the clock does what it would have done by now.
     for (const job of this.jobs) this.look(job);
     const from = this.now;
     this.now += call.body.seconds as number;
     this.turns.push({ from, to: this.now, suspended: new Set(this.suspended) });
     for (const job of this.jobs) while (this.look(job));
-    this.isClock = false;
     return { is: 'clock', now: this.now };
   }
 
@@ -1365,7 +1371,7 @@ function isCredited({ happenings }: Job): boolean {
   );
 }
 
-function ofBid(type: string, { by }: Bid): Omit<Happening, 'at' | 'byClock'> {
+function ofBid(type: string, { by }: Bid): Omit<Happening, 'at' | 'by'> {
   return { type, bidder: by, from: null, to: null, texts: {} };
 }
 

@@ -433,12 +433,12 @@ function sameEvents(expected: readonly SeenHappening[], data: Json[]): void {
     sequence,
     from: fromStatus,
     to: toStatus,
-    byClock: actorId === null,
+    actorId,
   });
   same(
     'the events',
     data.map(shown),
-    expected.map(({ type, sequence, from, to, byClock }) => ({ type, sequence, from, to, byClock })),
+    expected.map(({ type, sequence, from, to, actorId }) => ({ type, sequence, from, to, actorId })),
   );
   for (const [at, { texts, whole, type }] of expected.entries()) {
     const { rating, review, fields, tokensCharged, tokensRefunded, bidId, data: rest } = data[at];

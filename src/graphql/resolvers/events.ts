@@ -22,6 +22,6 @@ export class JobEventResolver {
     description: 'The bid in its current state. Null for events about the job, and if you can’t see the bid.',
   })
   bid(@Root() { bidId }: JobEventRow, @Ctx() { loaders }: Context) {
-    return bidId && loaders.bids.load(bidId);
+    return bidId && loaders.bidWith(bidId);
   }
 }

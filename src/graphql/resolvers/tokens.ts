@@ -55,6 +55,6 @@ export class TokenTransferResolver {
     description: 'The bid that the transfer is for. Null for other transfers, and if you can’t see the bid.',
   })
   bid(@Root() { bidId }: Transfer, @Ctx() { loaders }: Context) {
-    return bidId && loaders.bids.load(bidId);
+    return bidId && loaders.bidWith(bidId);
   }
 }

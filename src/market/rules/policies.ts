@@ -52,6 +52,8 @@ export interface BidPolicyInput {
   readonly viewer: PartyViewer;
   readonly job: JobParties;
   readonly bid: BidToActOn;
+  /** True if support has to decide who owns the bidder's account. */
+  readonly isEmailDisputed: boolean;
   /** The bid version that the caller has read. Null if the call doesn't name one. */
   readonly expectedVersion?: number | null | undefined;
 }
@@ -477,13 +479,24 @@ const NO_REVIEW: Readonly<Record<Exclude<ReviewWindow, 'open'> | 'never', string
 };
 
 /**
- * Returns the first denial of an operation on a bid. The order of the checks is: who the caller is, the bid's version,
- * the bid's state, and the number of revisions.
+ * Returns the first denial of an operation on a bid. The order of the checks is: who the caller is, personal conditions
+ * (email), the bid's version, the bid's state, and the number of revisions.
  */
 export function bidDenial(row: BidAction, input: BidPolicyInput): Denial | undefined {
   const { viewer, job, bid } = input;
   if (!mayActOnBid(row.actor, viewer, bid, job)) return ONLY_FOR[row.actor];
-  return bidVersionDenial(input) ?? bidStateDenial(row, input) ?? revisionsDenial(row, input);
+  return (
+    offerDenial(row, input) ?? bidVersionDenial(input) ?? bidStateDenial(row, input) ?? revisionsDenial(row, input)
+  );
+}
+
+/** A revision is a new offer, so it has the personal conditions of a bid. */
+function offerDenial(row: BidAction, { viewer, job, isEmailDisputed }: BidPolicyInput): Denial | undefined {
+  return isRevision(row) ? firstDenial(PERSONAL_CONDITIONS.submitBid, { viewer, job, isEmailDisputed }) : undefined;
+}
+
+function isRevision({ operation }: BidAction): boolean {
+  return operation === OTHER_BID_ACTIONS.revise.operation;
 }
 
 function bidVersionDenial({ bid, expectedVersion = null }: BidPolicyInput): Denial | undefined {
@@ -500,8 +513,8 @@ function bidStateDenial({ from, participle }: BidAction, input: BidPolicyInput):
   };
 }
 
-function revisionsDenial({ operation }: BidAction, input: BidPolicyInput): Denial | undefined {
-  if (operation !== OTHER_BID_ACTIONS.revise.operation || input.bid.version <= BID_REVISIONS_MAX) return undefined;
+function revisionsDenial(row: BidAction, input: BidPolicyInput): Denial | undefined {
+  if (!isRevision(row) || input.bid.version <= BID_REVISIONS_MAX) return undefined;
   return {
     code: 'INVALID_TRANSITION',
     message: `You have already revised this bid ${BID_REVISIONS_MAX} times. Withdraw it and bid again instead.`,

@@ -48,6 +48,10 @@ export const isContractorSuspended = sql<boolean | null>`exists (select from use
 export const isBidderSuspended = sql<boolean>`exists (select from contractors c join users u on u.id = c.user_id
   where c.id = "bids"."contractor_id" and u.suspended_at is not null)`;
 
+/** True if support has to decide who owns the bidder's account. */
+export const isBidderDisputed = sql<boolean>`exists (select from contractors c join users u on u.id = c.user_id
+  where c.id = "bids"."contractor_id" and u.email_undo = 'pending')`;
+
 /** Suspended contractors are read once per statement, like `HIDDEN_JOBS`. */
 export const isInDirectory = sql`"contractors"."id" not in (select c.id from users u
   join contractors c on c.user_id = u.id where u.suspended_at is not null)`;

@@ -258,6 +258,49 @@ describe('an undo after the account was used', () => {
     expect((await post(`/jobs/${foreign}/bids`, { amount: 100 }, carl.person.token)).status).toBe(201);
   });
 
+  it('blocks revising an older bid until support decides, but not withdrawing it, and says so everywhere', async () => {
+    const { person, made, link } = await moved('contractor', 'Willa', createBid);
+    const { token } = person;
+    const id = String(made).split('/').at(-1)!;
+    // Willa uses her account after the change.
+    await createBid(person);
+    expect((await undo(link.token)).body.pending).toBe(true);
+
+    const revise = (headers: Record<string, string> = {}) =>
+      app.rest('PUT', `/v1${made}`, { token, body: { amount: 90 }, headers });
+    for (const version of ['"1"', '"7"']) {
+      const { status, body } = await revise({ 'if-match': version });
+      expect([status, body.details.code, body.details.reason]).toEqual([403, 'FORBIDDEN', 'email_disputed']);
+    }
+    const { errors } = await app.graphql(
+      'mutation($id: ID!) { reviseBid(id: $id, input: { amount: 90 }) { bid { amount } } }',
+      { token, variables: { id } },
+    );
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'FORBIDDEN', reason: 'email_disputed' });
+    const [row] = await app.sql`select amount::int, version from bids where id = ${id}`;
+    expect(row).toEqual({ amount: 100, version: 1 });
+
+    const allowed = async () => {
+      const { body } = await app.rest('GET', `/v1/bids/${id}/actions`, { token });
+      const { data } = await app.graphql(
+        `query($id: ID!, $job: ID!) { node(id: $id) { ... on Bid { ...Actions } } job(id: $job) { myBid { ...Actions } }
+          viewer { bids(last: 1) { nodes { id ...Actions } } } }
+          fragment Actions on Bid { availableActions { action allowed } }`,
+        { token, variables: { id, job: String(made).split('/')[2] } },
+      );
+      return [
+        body.data,
+        ...[data.node, data.job.myBid, ...data.viewer.bids.nodes].map((bid) => bid.availableActions),
+      ].map((actions: { action: string; allowed: boolean }[]) =>
+        actions.flatMap((one) => (one.allowed ? one.action.toLowerCase() : [])).join(),
+      );
+    };
+    expect(await allowed()).toEqual(['withdraw', 'withdraw', 'withdraw', 'withdraw']);
+    expect((await settle(person.userId, 'current')).status).toBe(200);
+    expect(await allowed()).toEqual(Array.from({ length: 4 }, () => 'withdraw,revise'));
+    expect((await revise()).body).toMatchObject({ amount: 90, version: 2 });
+  });
+
   it('waits for support however long that takes, and admins can list the waiting accounts', async () => {
     const { person, current, link } = await moved('homeowner', 'Xenia');
     await post('/jobs', DRAFT, person.token);

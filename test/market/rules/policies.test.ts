@@ -266,7 +266,8 @@ describe("an operation on Carla's bid", () => {
     ],
   ])('%s', (_name, viewer, key, status, answer) => {
     const bid = { contractorId: carla.contractorId, status, version: 2 };
-    expect(answerTo(bidDenial(BID_ACTIONS[key], { viewer, bid, job: kitchen('open') }))).toEqual(answer);
+    const input = { viewer, bid, job: kitchen('open'), isEmailDisputed: false };
+    expect(answerTo(bidDenial(BID_ACTIONS[key], input))).toEqual(answer);
   });
 
   test.each<
@@ -304,8 +305,26 @@ describe("an operation on Carla's bid", () => {
     ],
   ])('Carla revises the one %s', (_name, status, version, expectedVersion, answer) => {
     const bid = { contractorId: carla.contractorId, status, version };
-    const denial = bidDenial(BID_ACTIONS.revise, { viewer: carla, bid, job: kitchen('open'), expectedVersion });
-    expect(answerTo(denial)).toEqual(answer);
+    const input = { viewer: carla, bid, job: kitchen('open'), isEmailDisputed: false, expectedVersion };
+    expect(answerTo(bidDenial(BID_ACTIONS.revise, input))).toEqual(answer);
+  });
+
+  test('Carla may revise it exactly when she could bid, whichever version she has read', () => {
+    const unverified = { ...carla, mustVerifyEmail: true };
+    for (const [viewer, isEmailDisputed, reason] of [
+      [carla, true, 'email_disputed'],
+      [unverified, false, 'email_unverified'],
+      [unverified, true, 'email_unverified'],
+    ] as const) {
+      const bid = { contractorId: carla.contractorId, status: 'accepted', version: 11 } as const;
+      const input = { viewer, bid, job: kitchen('open'), isEmailDisputed, expectedVersion: 3 };
+      const answer = answerTo(bidDenial(BID_ACTIONS.revise, input));
+      expect(answer).toMatchObject({ code: 'FORBIDDEN', details: { reason } });
+      expect(answer).toEqual(answerTo(jobDenial('submitBid', { ...input, ownBids: [], isOwnerSuspended: false })));
+      expect(answerTo(bidDenial(BID_ACTIONS.revise, { ...input, viewer: cyrus }))).toEqual(ONLY_THE_BIDDER);
+      const live = { ...input, bid: { ...bid, status: 'viewed' }, expectedVersion: null } as const;
+      expect(bidDenial(BID_ACTIONS.withdraw, live)).toBeUndefined();
+    }
   });
 });
 

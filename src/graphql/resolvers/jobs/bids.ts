@@ -102,10 +102,9 @@ export class BidResolver implements Readonly<Record<BidMutationName, (...args: n
     description: 'The operations on the bid, and whether you can call each one now.',
   })
   async availableActions(@Root() bid: BidRow, @Ctx() { caller, loaders }: Context) {
-    const [viewer, job] = await Promise.all([caller.viewer(), loaders.jobs.load(bid.jobId)]);
-    // Anyone who can see a bid can also see its job.
-    if (!job) throw new Error('The job of a loaded bid is missing.');
-    return availableBidActions(viewer, { bid, job });
+    const [viewer, row] = await Promise.all([caller.viewer(), loaders.bidsToActOn.load(bid.id)]);
+    if (!row) throw new Error('A loaded bid is missing.');
+    return availableBidActions(viewer, { ...row, bid });
   }
 
   @FieldResolver(() => BidRevisionConnection, { description: 'The earlier offers of this bid, newest first.' })
@@ -133,7 +132,7 @@ export class HoldResolver {
 
   @FieldResolver(() => Bid, { nullable: true, description: 'The bid that the tokens are staked on.' })
   bid(@Root() { bidId }: HoldRow, @Ctx() { loaders }: Context) {
-    return loaders.bids.load(bidId);
+    return loaders.bidWith(bidId);
   }
 }
 

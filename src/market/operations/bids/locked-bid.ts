@@ -21,5 +21,5 @@ export async function lockBid(tx: Transaction, { id, jobId }: { id: BidId; jobId
   const [[job], [row]] = await pipelined(lockJobOfBid(tx, { id }), selectBids(tx, { ids: asArray([id]) }));
   if (!job || !row || (jobId != null && row.bid.jobId !== jobId))
     throw refuse('NOT_FOUND', { message: 'Bid not found.' });
-  return { job, bid: row.bid };
+  return { ...row, job };
 }

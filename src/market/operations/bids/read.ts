@@ -122,9 +122,11 @@ export async function findHold(db: Db, viewer: Viewer, id: HoldId): Promise<Hold
   return hold;
 }
 
-export async function visibleBids(db: Db, viewer: Viewer, ids: readonly BidId[]): Promise<Map<BidId, Bid>> {
+export type BidToActOn = Awaited<ReturnType<typeof selectBids>>[number];
+
+export async function visibleBids(db: Db, viewer: Viewer, ids: readonly BidId[]): Promise<Map<BidId, BidToActOn>> {
   const rows = await selectBids(db, { ids: asArray(ids) });
-  return new Map(rows.filter(({ bid, job }) => seesBid(viewer, bid, job)).map(({ bid }) => [bid.id, bid]));
+  return new Map(rows.filter(({ bid, job }) => seesBid(viewer, bid, job)).map((row) => [row.bid.id, row]));
 }
 
 export async function findBid(db: Db, viewer: Viewer, id: BidId) {

@@ -38,8 +38,9 @@ export const reviseBid = operation({
   nullClears: true,
   run: ({ db, viewer }, { id, jobId, expectedVersion, ...patch }): Promise<Bid> =>
     db.inTransaction(async (tx) => {
-      const { job, bid } = await lockBid(tx, { id, jobId });
-      assertAllowed(bidDenial(OTHER_BID_ACTIONS.revise, { viewer, job, bid, expectedVersion }));
+      const lockedBid = await lockBid(tx, { id, jobId });
+      assertAllowed(bidDenial(OTHER_BID_ACTIONS.revise, { ...lockedBid, viewer, expectedVersion }));
+      const { job, bid } = lockedBid;
       const changedFields = changedReadOnly(READ_ONLY_FIELDS, patch, bid);
       if (changedFields.length > 0)
         throw refuse('VALIDATION_FAILED', { fields: each(changedFields, 'can’t be changed') });

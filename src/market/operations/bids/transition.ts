@@ -31,8 +31,9 @@ function bidTransition(key: BidTransitionKey) {
     input: z.strictObject(ofBid),
     run: ({ db, viewer }, { id, jobId }): Promise<Bid> =>
       db.inTransaction(async (tx) => {
-        const { job, bid } = await lockBid(tx, { id, jobId });
-        assertAllowed(bidDenial(row, { viewer, job, bid }));
+        const lockedBid = await lockBid(tx, { id, jobId });
+        assertAllowed(bidDenial(row, { ...lockedBid, viewer }));
+        const { job, bid } = lockedBid;
         const event = { type: row.event, actorId: viewer.userId, bidderId: bid.contractorId, data: { bidId: id } };
         const { liveBids, countedBids } = changeOfCounts(bid.status, row.to);
         const [[after]] = await tx.commitWith(

@@ -156,7 +156,8 @@ export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[])
 
 export const WHO_READS_EVENTS =
   'The parties and admins see all events. Bidders see status changes, events on their own bid, and edits to the ' +
-  'job’s public fields. Everyone else sees only status changes.';
+  'job’s public fields. Everyone else sees only status changes. Contractors don’t see which other contractor caused ' +
+  'an event.';
 
 export const listEvents = operation({
   name: 'jobEvents',

@@ -22,15 +22,11 @@ const TEXTS_MAX = 3;
 
 const NAME_CHARACTERS_MAX = 2 * TEXT.name + 1;
 
-export const EVENT_ACTOR = entity(
-  'JobEventActor',
-  'The user who caused an event, as everyone who can see the event sees them.',
-  {
-    id: { type: idOf('user'), description: 'The user’s ID.' },
-    name: { type: text(NAME_CHARACTERS_MAX), description: 'First and last name.', example: 'Hanna Hill' },
-    role: { type: enumOf(ROLES, 'UserType'), description: 'The kind of account.', example: 'homeowner' },
-  },
-);
+export const EVENT_ACTOR = entity('JobEventActor', 'The user who caused an event.', {
+  id: { type: idOf('user'), description: 'The user’s ID.' },
+  name: { type: text(NAME_CHARACTERS_MAX), description: 'First and last name.', example: 'Hanna Hill' },
+  role: { type: enumOf(ROLES, 'UserType'), description: 'The kind of account.', example: 'homeowner' },
+});
 
 /** The event data that has fields of its own. In the database, all event data is in the column `data`. */
 const DETAILS = {
@@ -71,6 +67,8 @@ const DETAILS = {
 export const EVENT_DETAILS = Object.keys(DETAILS) as (keyof typeof DETAILS)[];
 export type EventDetails = { -readonly [Name in keyof typeof DETAILS]: z.output<(typeof DETAILS)[Name]['type']> };
 
+const NO_ACTOR = 'Null if the service caused it. For a contractor, also null if another contractor caused it.';
+
 const STORED_FIELDS = {
   id: identifier('event'),
   jobId: { type: idOf('job'), description: 'The job.' },
@@ -88,14 +86,8 @@ const STORED_FIELDS = {
     example: '4711',
   },
   type: { type: enumOf(EVENT_TYPES, 'JobEventType'), description: 'The type of event.', example: 'job.published' },
-  actorId: {
-    type: idOf('user').nullable(),
-    description: 'The ID of the user who caused the event. Null if the service caused it.',
-  },
-  actor: {
-    type: EVENT_ACTOR.schema.nullable(),
-    description: 'The user who caused the event. Null if the service caused it.',
-  },
+  actorId: { type: idOf('user').nullable(), description: `The ID of the user who caused the event. ${NO_ACTOR}` },
+  actor: { type: EVENT_ACTOR.schema.nullable(), description: `The user who caused the event. ${NO_ACTOR}` },
   fromStatus: {
     type: enumOf(JOB_STATES, 'JobStatus').nullable(),
     description: 'The job’s status before the event. Null if the event isn’t about the status.',

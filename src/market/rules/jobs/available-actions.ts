@@ -67,9 +67,9 @@ export type BidActionName = BidAction['action'];
 /** The actions are in the order of the table of bid transitions. */
 export function availableBidActions(
   viewer: Viewer,
-  { bid, job }: Omit<BidPolicyInput, 'viewer'>,
+  known: Omit<BidPolicyInput, 'viewer' | 'expectedVersion'>,
 ): AvailableBidAction[] {
-  return BID_ACTION_LIST.map((row) => ({ action: row.action, ...answerFor(bidDenial(row, { viewer, bid, job })) }));
+  return BID_ACTION_LIST.map((row) => ({ action: row.action, ...answerFor(bidDenial(row, { ...known, viewer })) }));
 }
 
 function answerFor(denial: Denial | undefined) {

@@ -8,9 +8,10 @@ import type { Field } from '../../../platform/fields/entity.js';
 import type { EventType } from '../events.js';
 import { REMINDER_EVENT } from '../jobs/deadlines.js';
 import { JOB_TRANSITIONS, OTHER_JOB_ACTIONS } from '../lifecycle.js';
-import type { ContractorId, HomeownerId } from '../ids.js';
+import type { ContractorId, HomeownerId, UserId } from '../ids.js';
 import { receivesJobEvents, partyOf, type Party, type PartyViewer } from '../parties.js';
 import { INITIAL_JOB_STATE, type BidState, type JobState } from '../states.js';
+import type { Role } from '../viewer.js';
 
 /** How much a party can read of a job's events, from everything to only the changes of the job's state. */
 export type EventVisibility = 'all' | 'own job' | 'job and own bid' | 'own bid and changes' | 'status changes';
@@ -51,6 +52,13 @@ interface StoredEvent {
   /** Null if the event is about the job itself. */
   readonly bidderId: ContractorId | null;
   readonly data: Record<string, unknown>;
+  /** Null if the service caused the event. */
+  readonly actorId: UserId | null;
+  readonly actor: { readonly role: Role } | null;
+}
+
+export interface EventReader extends PartyViewer {
+  readonly userId: UserId;
 }
 
 /** Only the owner and admins can read why an open job has more time, even after the award. */
@@ -110,7 +118,7 @@ export interface EventOnJob<Event> {
  * the job's events without asking for that job.
  */
 export function readEvent<Event extends StoredEvent & EventParties>(
-  viewer: PartyViewer,
+  viewer: EventReader,
   { event, status, homeownerId, awardedContractorId, isHidden, bids }: EventOnJob<Event>,
   scope: 'job' | 'mine',
 ): (Event & EventDetails) | undefined {
@@ -130,20 +138,29 @@ export function readEvent<Event extends StoredEvent & EventParties>(
 
 /** Event data that has a field of its own is moved to that field. */
 export function eventFor<Event extends StoredEvent>(
-  viewer: Pick<PartyViewer, 'contractorId'>,
+  viewer: Pick<EventReader, 'userId' | 'contractorId'>,
   party: Party,
   event: Event,
 ): Event & EventDetails {
   const visibility = eventVisibilityOf(party);
+  const isForContractor = visibility !== 'all' && visibility !== 'own job';
   const readable =
-    visibility !== 'all' && visibility !== 'own job' && ENDS_OF_AWARDS.includes(event.type)
+    isForContractor && ENDS_OF_AWARDS.includes(event.type)
       ? lostAward(event, viewer.contractorId)
       : READABLE[visibility](event);
+  const hiddenActor = isForContractor && isOtherContractor(event, viewer) ? NO_ACTOR : undefined;
   const details = pick(readable, hasField);
   const data = pick(readable, (name) => !hasField(name));
   // The cast is safe because the operation's schema checked the data. `Object.assign` is used because each field added
   // to a spread object costs a microsecond.
-  return Object.assign({}, event, NO_DETAILS, details as Partial<EventDetails>, { data });
+  return Object.assign({}, event, NO_DETAILS, details as Partial<EventDetails>, { data }, hiddenActor);
+}
+
+const NO_ACTOR = { actorId: null, actor: null };
+
+/** A contractor sees only their own bid, so an event must not tell them whose bid was awarded. */
+function isOtherContractor({ actorId, actor }: StoredEvent, { userId }: Pick<EventReader, 'userId'>): boolean {
+  return actor?.role === 'contractor' && actorId !== userId;
 }
 
 const NO_DETAILS = Object.fromEntries(EVENT_DETAILS.map((name) => [name, null as unknown])) as EventDetails;

@@ -24,7 +24,7 @@ import { bids, holds } from '../tables/bids.js';
 import { DEADLINE_NOW } from '../tables/deadline-clock.js';
 import { jobs } from '../tables/jobs.js';
 import { tokenBalances } from '../tables/ledger.js';
-import { forEachRole, isBidderSuspended } from '../visibility.js';
+import { forEachRole, isBidderDisputed, isBidderSuspended } from '../visibility.js';
 
 const { jobCreatedAt: _listedBy, ...storedColumns } = getTableColumns(bids);
 
@@ -51,9 +51,10 @@ const jobParties = {
   status: jobs.status,
 };
 
+/** Each bid comes with what decides who can see it and act on it. */
 export const selectBids = statement(
   'selectBids',
-  { bid: bidColumns, job: jobParties },
+  { bid: bidColumns, job: jobParties, isEmailDisputed: isBidderDisputed.as('is_email_disputed') },
   ($: Placeholders<{ ids: string }>, fields) =>
     builder
       .select(fields)

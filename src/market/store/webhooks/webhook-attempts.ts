@@ -45,6 +45,7 @@ const selectPendingDelivery = statement(
     url: webhookEndpoints.url,
     secrets: webhookEndpoints.secrets,
     receiver: {
+      userId: users.id,
       role: users.userType,
       homeownerId: mayBeAbsent(homeowners.id),
       contractorId: mayBeAbsent(contractors.id),

@@ -2,7 +2,7 @@
  * Inserts the deliveries of new events in the transaction that moves the cursor. Only one server does this at a time.
  */
 import { and, eq, sql } from 'drizzle-orm';
-import type { ContractorId, HomeownerId, WebhookEndpointId } from '../../rules/ids.js';
+import type { ContractorId, HomeownerId, UserId, WebhookEndpointId } from '../../rules/ids.js';
 import type { BidState } from '../../rules/states.js';
 import { readEvent } from '../../rules/reading/timeline.js';
 import type { Role } from '../../rules/viewer.js';
@@ -19,6 +19,7 @@ import { isAwardedTo, visibleEventsOfBidder } from '../visibility.js';
 import { webhookCursor } from '../tables/webhooks.js';
 
 export interface Receiver {
+  readonly userId: UserId;
   readonly role: Role;
   readonly homeownerId: HomeownerId | null;
   readonly contractorId: ContractorId | null;
@@ -86,8 +87,8 @@ const isVisibleToBidder = visibleEventsOfBidder(sql`bid.contractor_id`, isAwarde
 
 /** The query around this expression has the event in `events` and the event's job in `jobs`. */
 const candidates = sql<Candidate[]>`(
-  select coalesce(json_agg(json_build_object('endpointId', w.id, 'role', u.user_type, 'homeownerId', h.id,
-    'contractorId', c.id,
+  select coalesce(json_agg(json_build_object('endpointId', w.id, 'userId', u.id, 'role', u.user_type,
+    'homeownerId', h.id, 'contractorId', c.id,
     'ownBids', (select coalesce(json_agg(b.status), '[]') from bids b where b.job_id = "events"."job_id"
       and b.contractor_id = c.id))), '[]')
   from webhook_endpoints w

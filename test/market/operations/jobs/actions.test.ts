@@ -41,6 +41,17 @@ test('the actions on every job are the same in both APIs, for everyone', async (
     }
 });
 
+test('a bid that a dry run makes has its actions, too', async () => {
+  const job = await givenJob(app, 'open', people);
+  const { data } = await app.graphql(
+    `mutation($id: ID!) { submitBid(jobId: $id, input: { amount: 5 }) { bid {
+      availableActions { action allowed } } } }`,
+    { token: people.stranger.token, variables: { id: job.id }, headers: { 'dry-run': 'true' } },
+  );
+  expect(data.submitBid.bid.availableActions).toContainEqual({ action: 'REVISE', allowed: true });
+  expect(await app.sql`select id from bids where job_id = ${job.id} and amount = 5`).toEqual([]);
+});
+
 test('the actions on a bid say what each call would get', async () => {
   const keys = Object.keys(BID_ACTIONS) as (keyof typeof BID_ACTIONS)[];
   for (const state of ['open', 'awarded', 'cancelled'] as const) {

@@ -7,6 +7,7 @@ import {
 } from '../../../../src/market/rules/jobs/available-actions.js';
 import type { JobFacts } from '../../../../src/market/rules/jobs/facts.js';
 import { JOB_ACTION_LIST, JOB_ACTIONS } from '../../../../src/market/rules/lifecycle.js';
+import { EMAIL_DISPUTED } from '../../../../src/market/rules/policies.js';
 import { JOB_STATES } from '../../../../src/market/rules/states.js';
 import type { JobActionName } from '../../../../src/market/rules/lifecycle.js';
 import type { JobState } from '../../../../src/market/rules/states.js';
@@ -270,12 +271,18 @@ describe("with Carla's bid, which Hannah has viewed,", () => {
     ['Carla', carla, [onlyOwner, onlyOwner, onlyOwner, allowed, allowed]],
     ['Ada', ada, [onlyOwner, onlyOwner, onlyOwner, onlyBidder, onlyBidder]],
   ])('%s may do what their role allows, and reads why not the rest', (_name, viewer, entries) => {
-    expect(availableBidActions(viewer, { bid, job: kitchen('open') })).toEqual(
+    expect(availableBidActions(viewer, { bid, job: kitchen('open'), isEmailDisputed: false })).toEqual(
       (['VIEW', 'SHORTLIST', 'REJECT', 'WITHDRAW', 'REVISE'] as const).map((action, index) => ({
         action,
         ...entries[index],
       })),
     );
+  });
+
+  test('Carla can withdraw it but not revise it while support decides who owns her account', () => {
+    const actions = availableBidActions(carla, { bid, job: kitchen('open'), isEmailDisputed: true });
+    const disputed = { allowed: false, reason: 'FORBIDDEN', message: EMAIL_DISPUTED.message };
+    expect(actions).toMatchObject([onlyOwner, onlyOwner, onlyOwner, allowed, disputed]);
   });
 });
 

@@ -14,7 +14,11 @@ import { PARTIES, type Party } from '../../../../src/market/rules/parties.js';
 import type { Viewer } from '../../../../src/market/rules/viewer.js';
 import { ada, carla, cyrus, hannah, hugo } from '../people.js';
 
-const OF_THE_JOB = { bidderId: null };
+const BY_HANNAH = { actorId: hannah.userId, actor: { role: hannah.role } } as const;
+const BY_CARLA = { actorId: carla.userId, actor: { role: carla.role } } as const;
+const BY_ADA = { actorId: ada.userId, actor: { role: ada.role } } as const;
+const BY_THE_SERVICE = { actorId: null, actor: null } as const;
+const OF_THE_JOB = { bidderId: null, ...BY_HANNAH };
 const published = {
   ...OF_THE_JOB,
   type: 'job.published' as EventType,
@@ -27,7 +31,13 @@ const edited = {
   sequence: 2,
   data: { fields: ['title', 'addressLine1', 'zipCode', 'budgetMax'], tokensCharged: 0 },
 };
-const viewed = { bidderId: carla.contractorId, type: 'bid.viewed' as EventType, sequence: 3, data: { bidId: 'bid_1' } };
+const viewed = {
+  ...BY_HANNAH,
+  bidderId: carla.contractorId,
+  type: 'bid.viewed' as EventType,
+  sequence: 3,
+  data: { bidId: 'bid_1' },
+};
 const cancelled = {
   ...OF_THE_JOB,
   type: 'job.cancelled' as EventType,
@@ -188,6 +198,28 @@ test.each([declined, reopened])(
     expect(read(hugo, 'stranger')).toEqual({});
   },
 );
+
+describe('who caused an event', () => {
+  const caused = { type: 'job.award_declined', bidderId: null, data: {} } as const;
+  const readBy = (viewer: Viewer, party: Party, by: Pick<Parameters<typeof eventFor>[2], 'actorId' | 'actor'>) => {
+    const { actorId, actor } = eventFor(viewer, party, { ...caused, ...by });
+    return { actorId, actor };
+  };
+
+  test('is shown for Carla to Carla, Hannah, and Ada, and to no other contractor', () => {
+    expect(readBy(hannah, 'owner', BY_CARLA)).toEqual(BY_CARLA);
+    expect(readBy(ada, 'admin', BY_CARLA)).toEqual(BY_CARLA);
+    for (const party of ['bidder', 'onlooker', 'awardee'] as const) {
+      expect([party, readBy(carla, party, BY_CARLA)]).toEqual([party, BY_CARLA]);
+      expect([party, readBy(cyrus, party, BY_CARLA)]).toEqual([party, BY_THE_SERVICE]);
+    }
+  });
+
+  test.each([BY_HANNAH, BY_ADA, BY_THE_SERVICE])('is shown to everyone for %j', (by) => {
+    for (const party of ['bidder', 'onlooker', 'awardee'] as const)
+      expect([party, readBy(cyrus, party, by)]).toEqual([party, by]);
+  });
+});
 
 test('what Hannah wants changed is for the awarded contractor and Ada, and for no bidder', () => {
   const read = (viewer: Viewer, party: Party) => eventFor(viewer, party, changesRequested).data;
