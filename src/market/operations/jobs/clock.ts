@@ -27,6 +27,7 @@ import { releaseHolds } from '../../store/bids/bids.js';
 import { logEvents, type NewEvent } from '../../store/events/events.js';
 import {
   applySettings,
+  beingApplied,
   clockFactsReader,
   delayStakes,
   lockJobForClock,
@@ -34,13 +35,14 @@ import {
   type OwnSettings,
   selectDueJobs,
   selectJobsOfSuspensions,
+  selectSettings,
   selectStakes,
   setStakeReminded,
 } from '../../store/jobs/due-jobs.js';
 import { updateJob, type JobChanges, type JobRow } from '../../store/jobs/jobs.js';
 import { EFFECTS } from './effects.js';
 import { moveJob } from './move-job.js';
-import type { Db, Transaction } from '../../../platform/db/database.js';
+import { pipelined, type Db, type Transaction } from '../../../platform/db/database.js';
 
 export interface ClockServices {
   readonly db: Db;
@@ -67,22 +69,31 @@ export interface Clock {
   readonly run: () => Promise<boolean>;
 }
 
-/** The first run makes the clock look at every deadline again if the settings have changed since the last start. */
+/** Only servers with the stored settings look at jobs. The settings of the server that started last are stored. */
 export function createClock(services: ClockServices): Clock {
-  const { db, deadlines } = services;
+  const { db, deadlines, log } = services;
   const own: OwnSettings = { settings: JSON.stringify(deadlines), canAct: deadlines.mode === 'act' };
-  let settled: Promise<void> | undefined;
-  const settle = () => applySettings(db, { ...own, batch: CLOCK.settingsBatchJobs });
+  let isFirstRun = true;
+  let other: string | undefined;
   return {
     async run() {
-      settled ??= settle();
-      await settled.catch((error: unknown) => {
-        settled = undefined;
-        throw error;
-      });
+      const settings = await readSettings(db);
+      // A server can stop while it applies its settings. Another server that has them too then applies them.
+      const mustApply = settings !== own.settings && (isFirstRun || settings === beingApplied(own.settings));
+      if (mustApply) await applySettings(db, { ...own, batch: CLOCK.settingsBatchJobs });
+      else if (settings !== own.settings) {
+        if (settings !== other) log.warn({ settings }, 'the clock waits: another server has other DEADLINE settings');
+        other = settings;
+        return false;
+      }
+      isFirstRun = false;
       return lookAtDueJobs(services, own);
     },
   };
+}
+
+async function readSettings(db: Db): Promise<string | undefined> {
+  return (await selectSettings(db, {}))[0]?.settings ?? undefined;
 }
 
 async function lookAtDueJobs(
@@ -90,14 +101,14 @@ async function lookAtDueJobs(
   own: OwnSettings,
 ): Promise<boolean> {
   const [due, ofSuspensions] = await Promise.all([
-    selectDueJobs(db, { ...own, limit: CLOCK.batchJobs }),
+    selectDueJobs(db, { limit: CLOCK.batchJobs }),
     selectJobsOfSuspensions(db, { limit: CLOCK.batchJobs }),
   ]);
   const ids = new Set([...due, ...ofSuspensions].map(({ id }) => id));
   let failures = 0;
   for (const id of ids) {
     try {
-      const action = await db.inTransaction((tx) => lookAt(tx, id, deadlines));
+      const action = await db.inTransaction((tx) => lookAt(tx, id, deadlines, own));
       if (action) recordClockAction(action);
       live.wake();
     } catch (error) {
@@ -110,12 +121,16 @@ async function lookAtDueJobs(
   return failures < ids.size;
 }
 
-async function lookAt(tx: Transaction, id: JobId, deadlines: DeadlineSettings): Promise<ClockAction | void> {
-  const [row] = await lockJobForClock(tx, { id });
-  if (!row) return;
-  const { job, now, canAct } = row;
-  // While servers with different settings run, the clock only reminds.
-  const settings: DeadlineSettings = deadlines.mode === 'act' && !canAct ? { ...deadlines, mode: 'remind' } : deadlines;
+async function lookAt(
+  tx: Transaction,
+  id: JobId,
+  settings: DeadlineSettings,
+  own: OwnSettings,
+): Promise<ClockAction | void> {
+  const [[row], stored] = await pipelined(lockJobForClock(tx, { id }), readSettings(tx));
+  // Whoever applies other settings marks the job after announcing them, so a server that has them looks at it again.
+  if (!row || stored !== own.settings) return;
+  const { job, now } = row;
   const stakes = STATES_OPEN_TO_BIDS.includes(job.status) ? await selectStakes(tx, { id }) : [];
   const look: Look = { tx, job, stakes, settings, now };
   if (isPaused(row)) return job.pausedFrom === null ? pause(look) : change(look, { nextLookAt: null });

@@ -24,23 +24,13 @@ export interface OwnSettings {
   readonly canAct: boolean;
 }
 
-/**
- * Empty for a server with other settings than the stored ones, because it would remind too early or never look again.
- * If only its own settings let the clock act, it can still remind.
- */
-export const selectDueJobs = statement(
-  'selectDueJobs',
-  { id: jobs.id },
-  ($: Placeholders<OwnSettings & { limit: number }>, fields) =>
-    builder
-      .select(fields)
-      .from(jobs)
-      .where(
-        sql`${jobs.nextLookAt} <= (select ${DEADLINE_NOW}) and (select dc.settings = ${$('settings')}
-          or (${$('canAct')}::boolean and dc.acting_since is null) from deadline_clock dc)`,
-      )
-      .orderBy(jobs.nextLookAt)
-      .limit($('limit') as never),
+export const selectDueJobs = statement('selectDueJobs', { id: jobs.id }, ($: Placeholders<{ limit: number }>, fields) =>
+  builder
+    .select(fields)
+    .from(jobs)
+    .where(sql`${jobs.nextLookAt} <= (select ${DEADLINE_NOW})`)
+    .orderBy(jobs.nextLookAt)
+    .limit($('limit') as never),
 );
 
 /** True for a row in which this person would have to respond to a deadline. The row's table has this name. */
@@ -81,7 +71,6 @@ export const lockJobForClock = statement(
   {
     job: { ...jobColumns, ...jobTimer },
     now: deadlineNow,
-    canAct: sql<boolean>`(select dc.acting_since is not null from deadline_clock dc)`.as('can_act'),
     isOwnerSuspended: isOwnerSuspended.as('is_owner_suspended'),
     isAwardeeSuspended: isAwardeeSuspended.as('is_awardee_suspended'),
   },
@@ -149,7 +138,7 @@ export function clockFactsReader(names: readonly FactName[]): (db: Db, id: JobId
   return async (db, id) => (await select(db, { id }))[0] ?? {};
 }
 
-const selectSettings = statement('selectSettings', { settings: deadlineClock.settings }, (_, fields) =>
+export const selectSettings = statement('selectSettings', { settings: deadlineClock.settings }, (_, fields) =>
   builder.select(fields).from(deadlineClock),
 );
 
@@ -172,32 +161,40 @@ const lookAtBatch = statement(
       .returning(fields),
 );
 
-const setSettings = statement('setSettings', {}, ($: Placeholders<OwnSettings>) =>
+/** What is stored while settings are applied. No server has these settings, so none looks at a job. */
+export function beingApplied(settings: string): string {
+  return `being applied: ${settings}`;
+}
+
+const announceSettings = statement('announceSettings', {}, ($: Placeholders<{ marker: string }>) =>
+  builder.update(deadlineClock).set({ settings: sql`${$('marker')}`, actingSince: null }),
+);
+
+/** Does nothing if another server has begun to apply other settings. */
+const setSettings = statement('setSettings', {}, ($: Placeholders<OwnSettings & { marker: string }>) =>
   builder
     .update(deadlineClock)
     .set({
       settings: sql`${$('settings')}`,
       actingSince: sql`case when ${$('canAct')}::boolean then ${DEADLINE_NOW} end`,
-    }),
+    })
+    .where(eq(deadlineClock.settings, $('marker'))),
 );
 
-/**
- * Makes the clock look at every deadline again if the settings have changed. The settings are stored last, so after a
- * crash the next start does it again.
- */
+/** Stores this server's settings, and makes the clock look at every deadline again. */
 export async function applySettings(
   db: Db,
   { settings, canAct, batch }: OwnSettings & { batch: number },
 ): Promise<void> {
-  const [row] = await selectSettings(db, {});
-  if (row?.settings === settings) return;
+  const marker = beingApplied(settings);
+  await announceSettings(db, { marker });
   let after = '';
   for (;;) {
     const rows = await lookAtBatch(db, { after, limit: batch });
     after = rows.reduce((last, { id }) => (id > last ? id : last), after);
     if (rows.length < batch) break;
   }
-  await setSettings(db, { settings, canAct });
+  await setSettings(db, { settings, canAct, marker });
 }
 
 /** A subquery would still return the time before the move. */

@@ -9,6 +9,7 @@ import { callRest, restOutcome } from '../../../story/calls.js';
 import { copyJob } from '../../../story/copies.js';
 import { ACTING, daysAfter, openTimedApp, withClock, type TimedApp } from '../../../story/deadlines.js';
 import { givenJob, type GivenJob } from '../../../story/journey.js';
+import { until } from '../../../platform/security/until.js';
 
 const OVERDUE_JOBS = Number(process.env.OVERDUE_JOBS ?? 120);
 /** In the nightly run, the clock looks at ten thousand jobs three times. */
@@ -216,10 +217,10 @@ describe('from remind to act', () => {
     };
   };
   const moveTo = async ({ sql }: TimedApp, count: number) => {
-    await sql`update deadline_clock set ahead_seconds = ${count * 86_400}`;
+    await sql`update deadline_clock set ahead_seconds = ${Math.round(count * 86_400)}`;
   };
 
-  test('after another server was set to remind, one that still acts only reminds, and reminds once', async () => {
+  test('after another server was set to remind, one that is still set to act does nothing', async () => {
     const acting = await opened({});
     const { people } = acting;
     const job = await givenJob(acting, 'in_review', people);
@@ -271,6 +272,114 @@ describe('from remind to act', () => {
       expect([await former.clockEvents(first), await former.clockEvents(second)]).toEqual([events, events]);
     },
   );
+
+  /** Resolves once this many transactions wait for a lock. */
+  const waiting = ({ sql }: TimedApp, count: number) =>
+    until(async () => {
+      const [row] = await sql`select count(*)::int as waiting from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      return row?.waiting === count;
+    });
+
+  test.each(['remind', 'off'])(
+    'a server that is still set to %s doesn’t look at a job that was marked for the new settings',
+    async (mode) => {
+      const former = await opened({ DEADLINES: mode });
+      const job = await givenJob(former, 'in_review', former.people);
+      await former.days(100);
+      const [old, act] = [clockOf(former), clockOf(await besides(former, {}))];
+      await old();
+      const before = await former.clockEvents(job);
+      let settling: Promise<void> | undefined;
+      await former.sql.begin(async (tx) => {
+        // Keeps the new settings from being stored.
+        await tx`select from deadline_clock for update`;
+        settling = act();
+        await waiting(former, 1);
+        await old();
+      });
+      await settling;
+      expect(await former.clockEvents(job)).toEqual([...before, OWNER]);
+      await moveTo(former, 102.1);
+      await act();
+      expect(await stateOf(former, job)).toBe('completed');
+    },
+  );
+
+  test('a server that waited for a job’s lock writes nothing if the settings have changed', async () => {
+    const former = await opened({ DEADLINES: 'remind' });
+    const job = await givenJob(former, 'in_review', former.people);
+    const [old, act] = [clockOf(former), clockOf(await besides(former, {}))];
+    await old();
+    await moveTo(former, 12.1);
+    let both: Promise<unknown> | undefined;
+    await former.sql.begin(async (tx) => {
+      await tx`select from jobs for update`;
+      const looking = old();
+      await waiting(former, 1);
+      const settling = act();
+      await waiting(former, 2);
+      both = Promise.all([looking, settling]);
+    });
+    await both;
+    expect(await former.clockEvents(job)).toEqual([OWNER]);
+    // The reminder counts as a warning, so the server that acts wrote it.
+    await moveTo(former, 14.2);
+    await act();
+    expect(await former.clockEvents(job)).toEqual([OWNER, 'job.auto_approved']);
+  });
+
+  test('if a server stops while it applies its settings, another one with the same settings does it', async () => {
+    const former = await opened({});
+    const { sql, people } = former;
+    const job = await givenJob(former, 'in_review', people);
+    const act = clockOf(former);
+    await act();
+    await clockOf(await besides(former, { DEADLINES: 'remind' }))();
+    await moveTo(former, 100);
+    await sql.unsafe(`create function stop() returns trigger language plpgsql as $$ begin raise 'stop'; end $$`);
+    await sql.unsafe('create trigger stop before update on jobs for each row execute function stop()');
+    await expect(clockOf(await besides(former, {}))()).rejects.toThrow('stop');
+    await sql.unsafe('drop trigger stop on jobs');
+    expect(await former.clockEvents(job)).toEqual([]);
+    await act();
+    expect(await former.clockEvents(job)).toEqual([OWNER]);
+  });
+
+  test('only a server with the stored settings lets the deadline of a restored person continue', async () => {
+    const reminding = await opened({ DEADLINES: 'remind' });
+    const { people } = reminding;
+    const job = await givenJob(reminding, 'in_review', people);
+    const [remind, act] = [clockOf(reminding), clockOf(await besides(reminding, {}))];
+    await remind();
+    await moveTo(reminding, 12.1);
+    await remind();
+    const { token } = people.admin;
+    const person = `/v1/users/${people.owner.userId}`;
+    await reminding.rest('POST', `${person}/suspend`, { token, body: { reason: 'Under review.' } });
+    await remind();
+    await act();
+    await moveTo(reminding, 20);
+    await reminding.rest('POST', `${person}/restore`, { token, body: {} });
+    // The server that only reminds looks while the other one waits for the job.
+    let both: Promise<unknown> | undefined;
+    await reminding.sql.begin(async (tx) => {
+      await tx`select from jobs for update`;
+      const acting = act();
+      await waiting(reminding, 1);
+      await remind();
+      both = acting;
+    });
+    await both;
+    // The first reminder was no warning, and it doesn't become one.
+    expect(await reminding.clockEvents(job)).toEqual([OWNER, ADMIN, OWNER]);
+    await moveTo(reminding, 21.9);
+    await act();
+    expect(await stateOf(reminding, job)).toBe('in_review');
+    await moveTo(reminding, 22.1);
+    await act();
+    expect(await stateOf(reminding, job)).toBe('completed');
+  });
 
   test('a reminder from before the switch doesn’t become a warning because of a suspension', async () => {
     const reminding = await opened({ DEADLINES: 'remind' });
