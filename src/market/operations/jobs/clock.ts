@@ -255,11 +255,11 @@ const readFacts = Object.fromEntries(
   ]),
 ) as Record<ClockTransitionKey, ReturnType<typeof clockFactsReader>>;
 
-async function act({ tx, job, settings: deadlines }: Look): Promise<ClockAction> {
+async function act({ tx, job }: Look): Promise<ClockAction> {
   const key = transitionAtEnd(job);
   if (!key) throw new Error('A deadline without an end is over.');
   const facts = (await readFacts[key](tx, job.id)) as Partial<JobFacts> & Pick<JobFacts, never>;
   const transition = CLOCK_TRANSITIONS[key];
-  await moveJob(transition, { tx, actorId: null, job, facts }, { input: {}, data: {}, deadlines });
+  await moveJob(transition, { tx, actorId: null, job, facts }, { input: {}, data: {} });
   return transition.action;
 }

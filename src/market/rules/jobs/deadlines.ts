@@ -381,27 +381,33 @@ export function endOf(job: JobTimer, settings: DeadlineSettings): DeadlineEnd | 
   return end && action ? { at: action.at, to: CLOCK_TRANSITIONS[end.transition].to } : null;
 }
 
+/**
+ * With the shortest deadlines that can be set, because a server with other settings can move a job. The clock computes
+ * the rest at its first look.
+ */
+const SHORTEST: DeadlineSettings = {
+  mode: 'act',
+  days: {
+    open: DEADLINE_DAYS_MIN,
+    in_review: DEADLINE_DAYS_MIN,
+    disputed: DEADLINE_DAYS_MIN,
+    decision_reached: DEADLINE_DAYS_MIN,
+  },
+  stakeHours: STAKE_HOURS_MIN,
+};
+
 /** How long after a job enters its state the clock looks at it for the first time. Null if it never does. */
-export function firstLookSeconds(
-  { status, changeRequestCount }: Pick<JobTimer, 'status' | 'changeRequestCount'>,
-  settings: DeadlineSettings,
-): number | null {
+export function firstLookSeconds({
+  status,
+  changeRequestCount,
+}: Pick<JobTimer, 'status' | 'changeRequestCount'>): number | null {
   const start = new Date(0);
   const timer = { ...NEW_TIMER, status, changeRequestCount, deadlineFrom: start, disputedFrom: start };
-  return secondsUntilLook(clockStep(timer, whileChanging(settings), start));
+  return secondsUntilLook(clockStep(timer, SHORTEST, start));
 }
 
-/** How long after a bid with a stake the clock looks at its job. Null if it never does. */
-export function firstLookAtStakeSeconds(settings: DeadlineSettings): number | null {
-  const start = new Date(0);
-  const stake = { remindedAt: null, isWarned: false, deadlineFrom: start };
-  return secondsUntilLook(stepIn(scheduleOfStake(stake, settings), stake, whileChanging(settings), start));
-}
-
-/** While a server with other settings starts, this server must not hide a job from its clock. */
-function whileChanging(settings: DeadlineSettings): DeadlineSettings {
-  return settings.mode === 'off' ? { ...settings, mode: 'remind' } : settings;
-}
+/** How long after a bid with a stake the clock looks at its job. */
+export const FIRST_LOOK_AT_STAKE_SECONDS = STAKE_DEADLINE.reminderHour * 3_600;
 
 const NEW_TIMER = { remindedAt: null, isWarned: false, pausedFrom: null, nextLookAt: null, deadlineExtendedSeconds: 0 };
 

@@ -346,6 +346,19 @@ describe('from remind to act', () => {
     expect(await former.clockEvents(job)).toEqual([OWNER]);
   });
 
+  test('a job moved by a server with longer deadlines is looked at in time', async () => {
+    const longer = await opened({ DEADLINE_IN_REVIEW_DAYS: '60' });
+    const [old, act] = [clockOf(longer), clockOf(await besides(longer, {}))];
+    await old();
+    await act();
+    const job = await givenJob(longer, 'in_review', longer.people);
+    for (const day of [5.1, 12.1, 14.2]) {
+      await moveTo(longer, day);
+      await act();
+    }
+    expect(await longer.clockEvents(job)).toEqual([OWNER, OWNER, 'job.auto_approved']);
+  });
+
   test('only a server with the stored settings lets the deadline of a restored person continue', async () => {
     const reminding = await opened({ DEADLINES: 'remind' });
     const { people } = reminding;
