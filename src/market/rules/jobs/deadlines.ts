@@ -276,7 +276,7 @@ interface DeadlineInHours {
 }
 
 export function deadlineTable({ days, stakeHours }: Pick<DeadlineSettings, 'days' | 'stakeHours'>): DeadlineInHours[] {
-  const rows = Object.entries<DeadlineRow>(DEADLINES).map(([state, { countedFrom, reminders, end }]) => {
+  const rows = Object.entries<DeadlineRow>(DEADLINES).map(([state, { countedFrom, reminders, end, limit }]) => {
     const status = state as JobState;
     const laterDays = end ? days[status as EndingState] - end.day : 0;
     const transition = end && CLOCK_TRANSITIONS[end.transition];
@@ -288,13 +288,17 @@ export function deadlineTable({ days, stakeHours }: Pick<DeadlineSettings, 'days
       hours: end ? days[status as EndingState] * 24 : null,
       to: transition?.to ?? null,
       extendedBy: end?.extendedBy ?? null,
-      description: transition?.description ?? 'Only reminders are sent.',
+      description: (transition?.description ?? 'Only reminders are sent.') + (limit ? limitText(limit) : ''),
     };
   });
   const { action, countedFrom, reminded, hour, reminderHour, description } = STAKE_DEADLINE;
   const reminder = { to: reminded, hours: stakeHours - (hour - reminderHour) };
   const ofStake = { status: 'open', countedFrom, action, hours: stakeHours, to: null, extendedBy: null } as const;
   return [...rows, { ...ofStake, reminders: [reminder], description }];
+}
+
+function limitText({ day, reminderDay }: NonNullable<DeadlineRow['limit']>): string {
+  return ` This happens at the latest ${day} days after the dispute began. On day ${reminderDay}, both are reminded.`;
 }
 
 /** If several reminders are due, only the last one is sent. */

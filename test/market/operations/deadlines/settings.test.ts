@@ -126,6 +126,7 @@ test('the lifecycle shows the deadlines with this server’s times, the same thr
   expect(times(row('in_review', 'approve'))).toEqual([[264, 432], 480, 'completed']);
   expect(times(row('disputed', 'escalate'))).toEqual([[168, 288], 336, 'escalated']);
   expect(times(row('escalated', null))).toEqual([[120], null, null]);
+  expect(row('disputed', 'escalate').description).toContain('28 days after the dispute began. On day 26, both');
   expect(times(row('appealed', null))).toEqual([[120], null, null]);
   expect(times(row('decision_reached', 'stand_decision'))).toEqual([[240, 288], 336, 'completed']);
   const job = await givenJob(app, 'in_review', app.people);
@@ -185,6 +186,21 @@ describe('advanceClock', () => {
 });
 
 describe('from remind to act', () => {
+test('the clock can’t be moved so far ahead that its offset overflows', async () => {
+  const app = await opened({});
+  await app.sql`update deadline_clock set ahead_seconds = ${20_000 * 86_400 - 1}`;
+  const { token } = app.people.admin;
+  const answer = await app.rest('POST', '/v1/test-clock', { token, body: { seconds: 2 } });
+  expect(answer.status).toBe(400);
+  expect(answer.body.details.fields).toEqual({
+    seconds: 'would move the clock more than 20000 days ahead of real time',
+  });
+});
+
+test('a dispute’s deadline can’t be longer than 28 days', async () => {
+  await expect(openTestApp({ DEADLINE_DISPUTED_DAYS: '29' })).rejects.toThrow('DEADLINE_DISPUTED_DAYS');
+});
+
   it(`with ${OVERDUE_JOBS} overdue jobs, each is reminded once, waits 48 hours, and then acts once`, LONG, async () => {
     const reminding = await opened({ DEADLINES: 'remind' });
     const { sql, people } = reminding;
