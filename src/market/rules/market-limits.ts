@@ -27,6 +27,8 @@ export const CLOCK = {
   advanceDaysMax: 365,
 } as const;
 
+  /** The clock's offset in seconds must fit into an integer column. */
+  aheadDaysMax: 20_000,
 /** How often a contractor can revise one bid. */
 export const BID_REVISIONS_MAX = 10;
 

@@ -200,13 +200,14 @@ export async function applySettings(
 /** A subquery would still return the time before the move. */
 const movedNow = sql`(clock_timestamp() + make_interval(secs => ${deadlineClock.aheadSeconds}))::timestamptz(3)`;
 
-/** Moves the clock of deadlines forward. */
+/** Moves the clock of deadlines forward. Empty if it would be too far ahead of real time. */
 export const advanceDeadlineClock = statement(
   'advanceDeadlineClock',
   { now: new ConvertedColumn(movedNow, 'deadline_now', asDate) },
-  ($: Placeholders<{ seconds: number }>, fields) =>
+  ($: Placeholders<{ seconds: number; maxSeconds: number }>, fields) =>
     builder
       .update(deadlineClock)
       .set({ aheadSeconds: sql`${deadlineClock.aheadSeconds} + ${$('seconds')}::int` })
       .returning(fields),
 );
+      .where(sql`${deadlineClock.aheadSeconds} <= ${$('maxSeconds')}::int - ${$('seconds')}::int`)
