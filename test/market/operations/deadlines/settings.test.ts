@@ -461,3 +461,18 @@ test('a server of the former release moves a job without knowing about deadlines
   const rate = { by: people.owner, job: job.id, body: { rating: 5 } };
   expect(restOutcome(await callRest(app, 'review', rate))).toMatchObject({ ok: true });
 });
+
+test('a server of the former release stakes tokens without planning a look, and the stake has a deadline', async () => {
+  const app = await opened({});
+  const { sql, people } = app;
+  const job = await givenJob(app, 'open', people, { offers: { bidder: { guaranteed_view: true } } });
+  // What that release inserts.
+  await sql.begin(async (tx) => {
+    const [hold] = await tx`delete from holds where job_id = ${job.id} returning id, bid_id, job_id, user_id, amount`;
+    await tx`update jobs set next_look_at = deadline_from + interval '21 days' where id = ${job.id}`;
+    await tx`insert into holds ${tx(hold!)}`;
+  });
+  await app.days(1.1);
+  await app.days(2);
+  expect(await app.clockEvents(job)).toEqual([OWNER, 'bid.stake_released']);
+});
