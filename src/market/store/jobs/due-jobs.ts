@@ -3,6 +3,7 @@ import { and, eq, sql, type SQL } from 'drizzle-orm';
 import { DEADLINES, type StakeTimer } from '../../rules/jobs/deadlines.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import type { BidId, JobId } from '../../rules/ids.js';
+import { JOB_STATES, type JobState } from '../../rules/states.js';
 import type { Db } from '../../../platform/db/database.js';
 import { asDate, ConvertedColumn } from '../../../platform/db/rows.js';
 import { builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
@@ -142,23 +143,20 @@ export const selectSettings = statement('selectSettings', { settings: deadlineCl
   builder.select(fields).from(deadlineClock),
 );
 
-const STATES_WITH_DEADLINES = Object.keys(DEADLINES)
-  .map((state) => `'${state}'`)
-  .join(', ');
-
-/** The next batch of jobs with a deadline, in the order of their IDs. */
-const lookAtBatch = statement(
-  'lookAtBatch',
-  { id: sql<JobId>`"jobs"."id"` },
-  ($: Placeholders<{ after: string; limit: number }>, fields) =>
-    builder
-      .update(jobs)
-      .set({ nextLookAt: DEADLINE_NOW })
-      .where(
-        sql`${jobs.id} in (select j.id from jobs j where j.id > ${$('after')}::text and j.deadline_from is not null
-          and j.status in (${sql.raw(STATES_WITH_DEADLINES)}) order by j.id limit ${$('limit')}::int)`,
-      )
-      .returning(fields),
+/** A page of the jobs in a state. Returns its last job. */
+const lookAtPage = statement(
+  'lookAtPage',
+  { createdAt: sql<string>`created_at::text`, id: sql<JobId>`id` },
+  ($: Placeholders<{ status: JobState; createdAt: string; id: string; limit: number }>) => sql`
+    with page as materialized (
+      select id, created_at from jobs
+      where status = ${$('status')}::job_status
+        and (created_at, id) > (${$('createdAt')}::timestamptz, ${$('id')}::text)
+      order by created_at, id limit ${$('limit')}::int
+    ), marked as (
+      update jobs set next_look_at = ${DEADLINE_NOW} where id in (select id from page) and deadline_from is not null
+    )
+    select created_at::text, id from page order by page.created_at desc, page.id desc limit 1`,
 );
 
 /** What is stored while settings are applied. No server has these settings, so none looks at a job. */
@@ -188,12 +186,11 @@ export async function applySettings(
 ): Promise<void> {
   const marker = beingApplied(settings);
   await announceSettings(db, { marker });
-  let after = '';
-  for (;;) {
-    const rows = await lookAtBatch(db, { after, limit: batch });
-    after = rows.reduce((last, { id }) => (id > last ? id : last), after);
-    if (rows.length < batch) break;
+  for (const status of JOB_STATES.filter((state) => state in DEADLINES)) {
+    let last: { createdAt: string; id: string } | undefined = { createdAt: '-infinity', id: '' };
+    while (last) [last] = await lookAtPage(long, { ...last, status, limit: batch });
   }
+  const long = db.forLong?.() ?? db;
   await setSettings(db, { settings, canAct, marker });
 }
 

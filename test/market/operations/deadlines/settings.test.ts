@@ -1,6 +1,7 @@
 /** What an operator sets: whether the clock acts, how long it takes, and whether tests can move it. */
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { createClock } from '../../../../src/market/operations/jobs/clock.js';
+import { applySettings } from '../../../../src/market/store/jobs/due-jobs.js';
 import { checkDatabase } from '../../../setup/database/checker.js';
 import { openTestApp, type Json } from '../../../setup/app.js';
 import { byGraphql, byRest } from '../../../apis/refused.js';
@@ -364,6 +365,26 @@ test('a dispute’s deadline can’t be longer than 28 days', async () => {
 
   test('a job moved by a server with longer deadlines is looked at in time', async () => {
     const longer = await opened({ DEADLINE_IN_REVIEW_DAYS: '60' });
+  test('new settings make the clock look at every job with a deadline, page by page', async () => {
+    const app = await opened({});
+    const { people, sql } = app;
+    const states = ['open', 'awarded', 'in_progress', 'in_review', 'disputed', 'completed'] as const;
+    for (const state of states) {
+      const job = await givenJob(app, state, people);
+      if (state !== 'completed') await copyJob(app, job, 4);
+    }
+    await sql`update jobs set next_look_at = null`;
+    await applySettings(app.services.db, { settings: 'new', canAct: false, batch: 2 });
+    const marked = await sql`select status, count(*)::int as jobs from jobs where next_look_at is not null
+      group by status order by status`;
+    expect(Object.fromEntries(marked.map(({ status, jobs }) => [status, jobs]))).toEqual({
+      open: 5,
+      awarded: 5,
+      in_review: 5,
+      disputed: 5,
+    });
+  });
+
     const [old, act] = [clockOf(longer), clockOf(await besides(longer, {}))];
     await old();
     await act();
