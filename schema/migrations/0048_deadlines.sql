@@ -4,6 +4,7 @@ CREATE TABLE "deadline_clock" (
 	"ahead_seconds" integer DEFAULT 0 NOT NULL,
 	"settings" text,
 	"acting_since" timestamp (3) with time zone,
+	"ran_at" timestamp (3) with time zone,
 	CONSTRAINT "deadline_clock_has_one_row" CHECK ("deadline_clock"."is_only_row"),
 	CONSTRAINT "deadline_clock_never_goes_back" CHECK ("deadline_clock"."ahead_seconds" >= 0)
 );

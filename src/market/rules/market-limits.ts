@@ -24,6 +24,8 @@ export const CLOCK = {
   batchJobs: 100,
   settingsBatchJobs: 1_000,
   failurePauseSeconds: 3_600,
+  /** If no server's clock ran for longer than this, earlier reminders don't count as warnings. */
+  outageSeconds: 3_600,
   advanceDaysMax: 365,
 } as const;
 

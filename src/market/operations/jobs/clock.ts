@@ -27,6 +27,7 @@ import { releaseHolds } from '../../store/bids/bids.js';
 import { logEvents, type NewEvent } from '../../store/events/events.js';
 import {
   applySettings,
+  beginScan,
   beingApplied,
   clockFactsReader,
   delayStakes,
@@ -74,10 +75,11 @@ export function createClock(services: ClockServices): Clock {
   const { db, deadlines, log } = services;
   const own: OwnSettings = { settings: JSON.stringify(deadlines), canAct: deadlines.mode === 'act' };
   let isFirstRun = true;
-  let other: string | undefined;
+  let other: string | null | undefined;
   return {
     async run() {
-      const settings = await readSettings(db);
+      const [clock] = await beginScan(db, { ...own, outageSeconds: CLOCK.outageSeconds });
+      const settings = clock?.settings;
       // A server can stop while it applies its settings. Another server that has them too then applies them.
       const mustApply = settings !== own.settings && (isFirstRun || settings === beingApplied(own.settings));
       if (mustApply) await applySettings(db, { ...own, batch: CLOCK.settingsBatchJobs });
@@ -92,9 +94,8 @@ export function createClock(services: ClockServices): Clock {
   };
 }
 
-async function readSettings(db: Db): Promise<string | undefined> {
-  return (await selectSettings(db, {}))[0]?.settings ?? undefined;
-}
+/** Jobs that the clock failed to look at, and when. */
+type FailedLooks = Map<JobId, number>;
 
 async function lookAtDueJobs(
   { db, deadlines, log, live, recordClockAction }: ClockServices,
@@ -127,9 +128,9 @@ async function lookAt(
   settings: DeadlineSettings,
   own: OwnSettings,
 ): Promise<ClockAction | void> {
-  const [[row], stored] = await pipelined(lockJobForClock(tx, { id }), readSettings(tx));
+  const [[row], [clock]] = await pipelined(lockJobForClock(tx, { id }), selectSettings(tx, {}));
   // Whoever applies other settings marks the job after announcing them, so a server that has them looks at it again.
-  if (!row || stored !== own.settings) return;
+  if (!row || clock?.settings !== own.settings) return;
   const { job, now } = row;
   const stakes = STATES_OPEN_TO_BIDS.includes(job.status) ? await selectStakes(tx, { id }) : [];
   const look: Look = { tx, job, stakes, settings, now };

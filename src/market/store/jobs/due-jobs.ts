@@ -149,6 +149,27 @@ const lookAtPage = statement(
   { createdAt: sql<string>`created_at::text`, id: sql<JobId>`id` },
   ($: Placeholders<{ status: JobState; createdAt: string; id: string; limit: number }>) => sql`
     with page as materialized (
+/**
+ * Returns the stored settings. If this server has them and no clock ran for too long, earlier reminders no longer count
+ * as warnings, because people may not have been able to respond.
+ */
+export const beginScan = statement(
+  'beginScan',
+  { settings: deadlineClock.settings },
+  ($: Placeholders<{ settings: string; outageSeconds: number }>, fields) => {
+    const isOwn = sql`${deadlineClock.settings} = ${$('settings')}`;
+    const isOutage = sql`${deadlineClock.ranAt} + make_interval(secs => ${$('outageSeconds')}::int) < clock_timestamp()`;
+    return builder
+      .update(deadlineClock)
+      .set({
+        ranAt: sql`case when ${isOwn} then clock_timestamp() else ${deadlineClock.ranAt} end`,
+        actingSince: sql`case when ${isOwn} and ${isOutage} and ${deadlineClock.actingSince} is not null
+          then ${DEADLINE_NOW} else ${deadlineClock.actingSince} end`,
+      })
+      .returning(fields);
+  },
+);
+
       select id, created_at from jobs
       where status = ${$('status')}::job_status
         and (created_at, id) > (${$('createdAt')}::timestamptz, ${$('id')}::text)
@@ -181,6 +202,7 @@ const setSettings = statement('setSettings', {}, ($: Placeholders<OwnSettings & 
 
 /** Stores this server's settings, and makes the clock look at every deadline again. */
 export async function applySettings(
+      ranAt: sql`clock_timestamp()`,
   db: Db,
   { settings, canAct, batch }: OwnSettings & { batch: number },
 ): Promise<void> {

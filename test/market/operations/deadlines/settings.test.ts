@@ -308,14 +308,16 @@ test('a dispute’s deadline can’t be longer than 28 days', async () => {
       await old();
       const before = await former.clockEvents(job);
       let settling: Promise<void> | undefined;
+      let looking: Promise<void> | undefined;
       await former.sql.begin(async (tx) => {
         // Keeps the new settings from being stored.
         await tx`select from deadline_clock for update`;
         settling = act();
         await waiting(former, 1);
-        await old();
+        looking = old();
+        await waiting(former, 2);
       });
-      await settling;
+      await Promise.all([settling, looking]);
       expect(await former.clockEvents(job)).toEqual([...before, OWNER]);
       await moveTo(former, 102.1);
       await act();
