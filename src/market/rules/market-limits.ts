@@ -27,10 +27,10 @@ export const CLOCK = {
   /** If no server's clock ran for longer than this, earlier reminders don't count as warnings. */
   outageSeconds: 3_600,
   advanceDaysMax: 365,
-} as const;
-
   /** The clock's offset in seconds must fit into an integer column. */
   aheadDaysMax: 20_000,
+} as const;
+
 /** How often a contractor can revise one bid. */
 export const BID_REVISIONS_MAX = 10;
 

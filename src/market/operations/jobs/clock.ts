@@ -44,6 +44,8 @@ import { updateJob, type JobChanges, type JobRow } from '../../store/jobs/jobs.j
 import { EFFECTS } from './effects.js';
 import { moveJob } from './move-job.js';
 import { pipelined, type Db, type Transaction } from '../../../platform/db/database.js';
+import { asArray } from '../../../platform/db/statement.js';
+import { Refusal } from '../../../platform/errors.js';
 
 export interface ClockServices {
   readonly db: Db;
@@ -74,6 +76,7 @@ export interface Clock {
 export function createClock(services: ClockServices): Clock {
   const { db, deadlines, log } = services;
   const own: OwnSettings = { settings: JSON.stringify(deadlines), canAct: deadlines.mode === 'act' };
+  const failed: FailedLooks = new Map();
   let isFirstRun = true;
   let other: string | null | undefined;
   return {
@@ -89,7 +92,7 @@ export function createClock(services: ClockServices): Clock {
         return false;
       }
       isFirstRun = false;
-      return lookAtDueJobs(services, own);
+      return lookAtDueJobs(services, own, failed);
     },
   };
 }
@@ -100,11 +103,12 @@ type FailedLooks = Map<JobId, number>;
 async function lookAtDueJobs(
   { db, deadlines, log, live, recordClockAction }: ClockServices,
   own: OwnSettings,
+  failed: FailedLooks,
 ): Promise<boolean> {
-  const [due, ofSuspensions] = await Promise.all([
-    selectDueJobs(db, { limit: CLOCK.batchJobs }),
-    selectJobsOfSuspensions(db, { limit: CLOCK.batchJobs }),
-  ]);
+  for (const [id, atMs] of failed) if (atMs < Date.now() - CLOCK.failurePauseSeconds * 1_000) failed.delete(id);
+  // Otherwise, jobs that always fail would keep the clock from later ones.
+  const batch = { without: asArray([...failed.keys()]), limit: CLOCK.batchJobs };
+  const [due, ofSuspensions] = await Promise.all([selectDueJobs(db, batch), selectJobsOfSuspensions(db, batch)]);
   const ids = new Set([...due, ...ofSuspensions].map(({ id }) => id));
   let failures = 0;
   for (const id of ids) {
@@ -114,9 +118,16 @@ async function lookAtDueJobs(
       live.wake();
     } catch (error) {
       failures += 1;
-      log.warn({ err: error, jobId: id }, 'the clock could not look at a job; it tries again in an hour');
-      // Otherwise, jobs that always fail would keep the clock from later ones.
-      await postponeLook(db, { id, seconds: CLOCK.failurePauseSeconds });
+      // For example, the connection was lost, or somebody else locked the job for too long.
+      const mayPass = error instanceof Refusal && error.code === 'OVERLOADED';
+      const again = mayPass ? 'soon' : 'in an hour';
+      log.warn({ err: error, jobId: id }, `the clock could not look at a job; it tries again ${again}`);
+      if (mayPass) continue;
+      failed.set(id, Date.now());
+      // For the other servers. If this fails too, they find out on their own.
+      await postponeLook(db, { id, seconds: CLOCK.failurePauseSeconds }).catch((err: unknown) =>
+        log.warn({ err, jobId: id }, 'the clock could not postpone its look at a job'),
+      );
     }
   }
   return failures < ids.size;

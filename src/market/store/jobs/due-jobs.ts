@@ -25,11 +25,17 @@ export interface OwnSettings {
   readonly canAct: boolean;
 }
 
-export const selectDueJobs = statement('selectDueJobs', { id: jobs.id }, ($: Placeholders<{ limit: number }>, fields) =>
+export interface Batch {
+  /** The IDs of jobs to leave out, as an array. */
+  readonly without: string;
+  readonly limit: number;
+}
+
+export const selectDueJobs = statement('selectDueJobs', { id: jobs.id }, ($: Placeholders<Batch>, fields) =>
   builder
     .select(fields)
     .from(jobs)
-    .where(sql`${jobs.nextLookAt} <= (select ${DEADLINE_NOW})`)
+    .where(sql`${jobs.nextLookAt} <= (select ${DEADLINE_NOW}) and ${jobs.id} <> all(${$('without')}::text[])`)
     .orderBy(jobs.nextLookAt)
     .limit($('limit') as never),
 );
@@ -51,7 +57,7 @@ function responds(responder: 'owner' | 'awardee', table: string): SQL {
 export const selectJobsOfSuspensions = statement(
   'selectJobsOfSuspensions',
   { id: sql<JobId>`found.id` },
-  ($: Placeholders<{ limit: number }>, fields) =>
+  ($: Placeholders<Batch>, fields) =>
     builder.select(fields).from(sql`(
       select j.id from users u join homeowners h on h.user_id = u.id join jobs j on j.homeowner_id = h.id
         where u.suspended_at is not null and j.deadline_from is not null and j.paused_from is null
@@ -64,7 +70,7 @@ export const selectJobsOfSuspensions = statement(
       select "jobs"."id" from "jobs" where "jobs"."paused_from" is not null
         and not (${isOwnerSuspended} and ${responds('owner', 'jobs')})
         and not (${isAwardeeSuspended} and ${responds('awardee', 'jobs')})
-      limit ${$('limit')}::int) found`),
+      ) found where found.id <> all(${$('without')}::text[]) limit ${$('limit')}::int`),
 );
 
 export const lockJobForClock = statement(
@@ -143,12 +149,6 @@ export const selectSettings = statement('selectSettings', { settings: deadlineCl
   builder.select(fields).from(deadlineClock),
 );
 
-/** A page of the jobs in a state. Returns its last job. */
-const lookAtPage = statement(
-  'lookAtPage',
-  { createdAt: sql<string>`created_at::text`, id: sql<JobId>`id` },
-  ($: Placeholders<{ status: JobState; createdAt: string; id: string; limit: number }>) => sql`
-    with page as materialized (
 /**
  * Returns the stored settings. If this server has them and no clock ran for too long, earlier reminders no longer count
  * as warnings, because people may not have been able to respond.
@@ -158,7 +158,8 @@ export const beginScan = statement(
   { settings: deadlineClock.settings },
   ($: Placeholders<{ settings: string; outageSeconds: number }>, fields) => {
     const isOwn = sql`${deadlineClock.settings} = ${$('settings')}`;
-    const isOutage = sql`${deadlineClock.ranAt} + make_interval(secs => ${$('outageSeconds')}::int) < clock_timestamp()`;
+    const outage = sql`make_interval(secs => ${$('outageSeconds')}::int)`;
+    const isOutage = sql`${deadlineClock.ranAt} + ${outage} < clock_timestamp()`;
     return builder
       .update(deadlineClock)
       .set({
@@ -170,6 +171,12 @@ export const beginScan = statement(
   },
 );
 
+/** A page of the jobs in a state. Returns its last job. */
+const lookAtPage = statement(
+  'lookAtPage',
+  { createdAt: sql<string>`created_at::text`, id: sql<JobId>`id` },
+  ($: Placeholders<{ status: JobState; createdAt: string; id: string; limit: number }>) => sql`
+    with page as materialized (
       select id, created_at from jobs
       where status = ${$('status')}::job_status
         and (created_at, id) > (${$('createdAt')}::timestamptz, ${$('id')}::text)
@@ -196,23 +203,23 @@ const setSettings = statement('setSettings', {}, ($: Placeholders<OwnSettings & 
     .set({
       settings: sql`${$('settings')}`,
       actingSince: sql`case when ${$('canAct')}::boolean then ${DEADLINE_NOW} end`,
+      ranAt: sql`clock_timestamp()`,
     })
     .where(eq(deadlineClock.settings, $('marker'))),
 );
 
 /** Stores this server's settings, and makes the clock look at every deadline again. */
 export async function applySettings(
-      ranAt: sql`clock_timestamp()`,
   db: Db,
   { settings, canAct, batch }: OwnSettings & { batch: number },
 ): Promise<void> {
   const marker = beingApplied(settings);
+  const long = db.forLong?.() ?? db;
   await announceSettings(db, { marker });
   for (const status of JOB_STATES.filter((state) => state in DEADLINES)) {
     let last: { createdAt: string; id: string } | undefined = { createdAt: '-infinity', id: '' };
     while (last) [last] = await lookAtPage(long, { ...last, status, limit: batch });
   }
-  const long = db.forLong?.() ?? db;
   await setSettings(db, { settings, canAct, marker });
 }
 
@@ -227,6 +234,6 @@ export const advanceDeadlineClock = statement(
     builder
       .update(deadlineClock)
       .set({ aheadSeconds: sql`${deadlineClock.aheadSeconds} + ${$('seconds')}::int` })
+      .where(sql`${deadlineClock.aheadSeconds} <= ${$('maxSeconds')}::int - ${$('seconds')}::int`)
       .returning(fields),
 );
-      .where(sql`${deadlineClock.aheadSeconds} <= ${$('maxSeconds')}::int - ${$('seconds')}::int`)

@@ -126,8 +126,8 @@ test('the lifecycle shows the deadlines with this server’s times, the same thr
   expect(times(row('in_progress', null))).toEqual([[168, 288], null, null]);
   expect(times(row('in_review', 'approve'))).toEqual([[264, 432], 480, 'completed']);
   expect(times(row('disputed', 'escalate'))).toEqual([[168, 288], 336, 'escalated']);
-  expect(times(row('escalated', null))).toEqual([[120], null, null]);
   expect(row('disputed', 'escalate').description).toContain('28 days after the dispute began. On day 26, both');
+  expect(times(row('escalated', null))).toEqual([[120], null, null]);
   expect(times(row('appealed', null))).toEqual([[120], null, null]);
   expect(times(row('decision_reached', 'stand_decision'))).toEqual([[240, 288], 336, 'completed']);
   const job = await givenJob(app, 'in_review', app.people);
@@ -186,7 +186,6 @@ describe('advanceClock', () => {
   });
 });
 
-describe('from remind to act', () => {
 test('the clock can’t be moved so far ahead that its offset overflows', async () => {
   const app = await opened({});
   await app.sql`update deadline_clock set ahead_seconds = ${20_000 * 86_400 - 1}`;
@@ -202,6 +201,7 @@ test('a dispute’s deadline can’t be longer than 28 days', async () => {
   await expect(openTestApp({ DEADLINE_DISPUTED_DAYS: '29' })).rejects.toThrow('DEADLINE_DISPUTED_DAYS');
 });
 
+describe('from remind to act', () => {
   it(`with ${OVERDUE_JOBS} overdue jobs, each is reminded once, waits 48 hours, and then acts once`, LONG, async () => {
     const reminding = await opened({ DEADLINES: 'remind' });
     const { sql, people } = reminding;
@@ -365,8 +365,6 @@ test('a dispute’s deadline can’t be longer than 28 days', async () => {
     expect(await former.clockEvents(job)).toEqual([OWNER]);
   });
 
-  test('a job moved by a server with longer deadlines is looked at in time', async () => {
-    const longer = await opened({ DEADLINE_IN_REVIEW_DAYS: '60' });
   test('new settings make the clock look at every job with a deadline, page by page', async () => {
     const app = await opened({});
     const { people, sql } = app;
@@ -387,6 +385,8 @@ test('a dispute’s deadline can’t be longer than 28 days', async () => {
     });
   });
 
+  test('a job moved by a server with longer deadlines is looked at in time', async () => {
+    const longer = await opened({ DEADLINE_IN_REVIEW_DAYS: '60' });
     const [old, act] = [clockOf(longer), clockOf(await besides(longer, {}))];
     await old();
     await act();
