@@ -4,6 +4,7 @@ CREATE TABLE "deadline_clock" (
 	"ahead_seconds" integer DEFAULT 0 NOT NULL,
 	"settings" text,
 	"acting_since" timestamp (3) with time zone,
+	"ran_at" timestamp (3) with time zone,
 	CONSTRAINT "deadline_clock_has_one_row" CHECK ("deadline_clock"."is_only_row"),
 	CONSTRAINT "deadline_clock_never_goes_back" CHECK ("deadline_clock"."ahead_seconds" >= 0)
 );
@@ -37,4 +38,13 @@ END
 $$;--> statement-breakpoint
 CREATE TRIGGER jobs_start_deadline BEFORE UPDATE OF status ON jobs FOR EACH ROW
   WHEN (NEW.status IS DISTINCT FROM OLD.status AND NEW.deadline_from IS NOT DISTINCT FROM OLD.deadline_from)
-  EXECUTE FUNCTION start_deadline();
+  EXECUTE FUNCTION start_deadline();--> statement-breakpoint
+-- That release also inserts stakes without planning a look. The homeowner is reminded after 24 hours at the earliest.
+CREATE FUNCTION look_at_stake() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE jobs SET next_look_at = NEW.deadline_from + interval '24 hours' WHERE id = NEW.job_id AND status = 'open'
+    AND (next_look_at IS NULL OR next_look_at > NEW.deadline_from + interval '24 hours');
+  RETURN NULL;
+END
+$$;--> statement-breakpoint
+CREATE TRIGGER holds_look_at_stake AFTER INSERT ON holds FOR EACH ROW EXECUTE FUNCTION look_at_stake();

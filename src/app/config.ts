@@ -307,8 +307,9 @@ function variableOf(budget: string): string {
 
 function deadlineVariables() {
   const days = (state: EndingState, what: string) => {
-    const { day } = DEADLINES[state].end;
-    return wholeNumber(DEADLINE_DAYS_MIN, 365).default(day).describe(`the number of days until ${what}`);
+    const row = DEADLINES[state];
+    const max = 'limit' in row ? row.limit.day : 365;
+    return wholeNumber(DEADLINE_DAYS_MIN, max).default(row.end.day).describe(`the number of days until ${what}`);
   };
   return {
     DEADLINE_OPEN_DAYS: days('open', 'an open job expires'),

@@ -24,7 +24,11 @@ export const CLOCK = {
   batchJobs: 100,
   settingsBatchJobs: 1_000,
   failurePauseSeconds: 3_600,
+  /** If no server's clock ran for longer than this, earlier reminders don't count as warnings. */
+  outageSeconds: 3_600,
   advanceDaysMax: 365,
+  /** The clock's offset in seconds must fit into an integer column. */
+  aheadDaysMax: 20_000,
 } as const;
 
 /** How often a contractor can revise one bid. */

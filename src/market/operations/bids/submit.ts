@@ -1,6 +1,6 @@
 /** Submits a contractor's bid on a job. The contractor may stake tokens to be listed first. */
 import { BID } from '../../rules/entities/bid.js';
-import { firstLookAtStakeSeconds } from '../../rules/jobs/deadlines.js';
+import { FIRST_LOOK_AT_STAKE_SECONDS } from '../../rules/jobs/deadlines.js';
 import { JOB_ACTIONS } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { factsForPolicies, jobDenial } from '../../rules/policies.js';
@@ -34,7 +34,7 @@ export const submitBid = operation({
   allows: allowedRoles(JOB_ACTIONS.submitBid.actor),
   budget: 'write',
   input,
-  run: ({ db, viewer, services: { deadlines } }, { jobId, guaranteedView, ...offer }): Promise<Bid> =>
+  run: ({ db, viewer }, { jobId, guaranteedView, ...offer }): Promise<Bid> =>
     db.inTransaction(async (tx) => {
       const stake = guaranteedView ? GUARANTEED_VIEW_STAKE : 0;
       const readFacts = guaranteedView ? readFactsWithBalance : readFactsOfFreeBid;
@@ -67,7 +67,7 @@ export const submitBid = operation({
             bidsEver: job.bidsEver + 1,
             eventCount: job.eventCount + 1,
           },
-          guaranteedView ? { is: 'within', seconds: firstLookAtStakeSeconds(deadlines) } : undefined,
+          guaranteedView ? { is: 'within', seconds: FIRST_LOOK_AT_STAKE_SECONDS } : undefined,
         ),
         logEvents(tx, job, [event]),
         ...(holdId === null ? [] : [stakeTokens(tx, { bidId: id, jobId, holdId, userId, amount: stake })]),

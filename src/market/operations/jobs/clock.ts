@@ -27,6 +27,8 @@ import { releaseHolds } from '../../store/bids/bids.js';
 import { logEvents, type NewEvent } from '../../store/events/events.js';
 import {
   applySettings,
+  beginScan,
+  beingApplied,
   clockFactsReader,
   delayStakes,
   lockJobForClock,
@@ -34,13 +36,16 @@ import {
   type OwnSettings,
   selectDueJobs,
   selectJobsOfSuspensions,
+  selectSettings,
   selectStakes,
   setStakeReminded,
 } from '../../store/jobs/due-jobs.js';
 import { updateJob, type JobChanges, type JobRow } from '../../store/jobs/jobs.js';
 import { EFFECTS } from './effects.js';
 import { moveJob } from './move-job.js';
-import type { Db, Transaction } from '../../../platform/db/database.js';
+import { pipelined, type Db, type Transaction } from '../../../platform/db/database.js';
+import { asArray } from '../../../platform/db/statement.js';
+import { Refusal } from '../../../platform/errors.js';
 
 export interface ClockServices {
   readonly db: Db;
@@ -67,55 +72,77 @@ export interface Clock {
   readonly run: () => Promise<boolean>;
 }
 
-/** The first run makes the clock look at every deadline again if the settings have changed since the last start. */
+/** Only servers with the stored settings look at jobs. The settings of the server that started last are stored. */
 export function createClock(services: ClockServices): Clock {
-  const { db, deadlines } = services;
+  const { db, deadlines, log } = services;
   const own: OwnSettings = { settings: JSON.stringify(deadlines), canAct: deadlines.mode === 'act' };
-  let settled: Promise<void> | undefined;
-  const settle = () => applySettings(db, { ...own, batch: CLOCK.settingsBatchJobs });
+  const failed: FailedLooks = new Map();
+  let isFirstRun = true;
+  let other: string | null | undefined;
   return {
     async run() {
-      settled ??= settle();
-      await settled.catch((error: unknown) => {
-        settled = undefined;
-        throw error;
-      });
-      return lookAtDueJobs(services, own);
+      const [clock] = await beginScan(db, { ...own, outageSeconds: CLOCK.outageSeconds });
+      const settings = clock?.settings;
+      // A server can stop while it applies its settings. Another server that has them too then applies them.
+      const mustApply = settings !== own.settings && (isFirstRun || settings === beingApplied(own.settings));
+      if (mustApply) await applySettings(db, { ...own, batch: CLOCK.settingsBatchJobs });
+      else if (settings !== own.settings) {
+        if (settings !== other) log.warn({ settings }, 'the clock waits: another server has other DEADLINE settings');
+        other = settings;
+        return false;
+      }
+      isFirstRun = false;
+      return lookAtDueJobs(services, own, failed);
     },
   };
 }
 
+/** Jobs that the clock failed to look at, and when. */
+type FailedLooks = Map<JobId, number>;
+
 async function lookAtDueJobs(
   { db, deadlines, log, live, recordClockAction }: ClockServices,
   own: OwnSettings,
+  failed: FailedLooks,
 ): Promise<boolean> {
-  const [due, ofSuspensions] = await Promise.all([
-    selectDueJobs(db, { ...own, limit: CLOCK.batchJobs }),
-    selectJobsOfSuspensions(db, { limit: CLOCK.batchJobs }),
-  ]);
+  for (const [id, atMs] of failed) if (atMs < Date.now() - CLOCK.failurePauseSeconds * 1_000) failed.delete(id);
+  // Otherwise, jobs that always fail would keep the clock from later ones.
+  const batch = { without: asArray([...failed.keys()]), limit: CLOCK.batchJobs };
+  const [due, ofSuspensions] = await Promise.all([selectDueJobs(db, batch), selectJobsOfSuspensions(db, batch)]);
   const ids = new Set([...due, ...ofSuspensions].map(({ id }) => id));
   let failures = 0;
   for (const id of ids) {
     try {
-      const action = await db.inTransaction((tx) => lookAt(tx, id, deadlines));
+      const action = await db.inTransaction((tx) => lookAt(tx, id, deadlines, own));
       if (action) recordClockAction(action);
       live.wake();
     } catch (error) {
       failures += 1;
-      log.warn({ err: error, jobId: id }, 'the clock could not look at a job; it tries again in an hour');
-      // Otherwise, jobs that always fail would keep the clock from later ones.
-      await postponeLook(db, { id, seconds: CLOCK.failurePauseSeconds });
+      // For example, the connection was lost, or somebody else locked the job for too long.
+      const mayPass = error instanceof Refusal && error.code === 'OVERLOADED';
+      const again = mayPass ? 'soon' : 'in an hour';
+      log.warn({ err: error, jobId: id }, `the clock could not look at a job; it tries again ${again}`);
+      if (mayPass) continue;
+      failed.set(id, Date.now());
+      // For the other servers. If this fails too, they find out on their own.
+      await postponeLook(db, { id, seconds: CLOCK.failurePauseSeconds }).catch((err: unknown) =>
+        log.warn({ err, jobId: id }, 'the clock could not postpone its look at a job'),
+      );
     }
   }
   return failures < ids.size;
 }
 
-async function lookAt(tx: Transaction, id: JobId, deadlines: DeadlineSettings): Promise<ClockAction | void> {
-  const [row] = await lockJobForClock(tx, { id });
-  if (!row) return;
-  const { job, now, canAct } = row;
-  // While servers with different settings run, the clock only reminds.
-  const settings: DeadlineSettings = deadlines.mode === 'act' && !canAct ? { ...deadlines, mode: 'remind' } : deadlines;
+async function lookAt(
+  tx: Transaction,
+  id: JobId,
+  settings: DeadlineSettings,
+  own: OwnSettings,
+): Promise<ClockAction | void> {
+  const [[row], [clock]] = await pipelined(lockJobForClock(tx, { id }), selectSettings(tx, {}));
+  // Whoever applies other settings marks the job after announcing them, so a server that has them looks at it again.
+  if (!row || clock?.settings !== own.settings) return;
+  const { job, now } = row;
   const stakes = STATES_OPEN_TO_BIDS.includes(job.status) ? await selectStakes(tx, { id }) : [];
   const look: Look = { tx, job, stakes, settings, now };
   if (isPaused(row)) return job.pausedFrom === null ? pause(look) : change(look, { nextLookAt: null });
@@ -240,11 +267,11 @@ const readFacts = Object.fromEntries(
   ]),
 ) as Record<ClockTransitionKey, ReturnType<typeof clockFactsReader>>;
 
-async function act({ tx, job, settings: deadlines }: Look): Promise<ClockAction> {
+async function act({ tx, job }: Look): Promise<ClockAction> {
   const key = transitionAtEnd(job);
   if (!key) throw new Error('A deadline without an end is over.');
   const facts = (await readFacts[key](tx, job.id)) as Partial<JobFacts> & Pick<JobFacts, never>;
   const transition = CLOCK_TRANSITIONS[key];
-  await moveJob(transition, { tx, actorId: null, job, facts }, { input: {}, data: {}, deadlines });
+  await moveJob(transition, { tx, actorId: null, job, facts }, { input: {}, data: {} });
   return transition.action;
 }

@@ -46,8 +46,12 @@ export const advanceClock = operation({
       throw refuse('NOT_CONFIGURED', { message: 'This server’s clock can’t be moved. Set CLOCK to adjustable.' });
     const { run } = createClock({ ...services, db });
     await run();
-    const [clock] = await advanceDeadlineClock(db, { seconds });
-    if (!clock) throw new Error('The clock of deadlines has no row.');
+    const maxSeconds = CLOCK.aheadDaysMax * 86_400;
+    const [clock] = await advanceDeadlineClock(db, { seconds, maxSeconds });
+    if (!clock)
+      throw refuse('VALIDATION_FAILED', {
+        fields: { seconds: `would move the clock more than ${CLOCK.aheadDaysMax} days ahead of real time` },
+      });
     while (await run());
     return clock;
   },

@@ -35,6 +35,7 @@ export const extendDeadline = operation({
       await assertJobAllowed(lockedJob, jobDenial('extendDeadline', lockedJob.policyInput));
       const { job } = lockedJob;
       const [timer] = await selectTimer(tx, job);
+      if (timer?.pausedFrom) throw refuse('VALIDATION_FAILED', { fields: { until: STANDS_STILL } });
       const endMs = timer && scheduleOf(timer, deadlines)?.endMs;
       if (timer === undefined || endMs == null)
         throw new Error('The job’s deadline can be extended, but it never ends.');
@@ -62,6 +63,8 @@ export const extendDeadline = operation({
       return readableJob(viewer, row);
     }),
 });
+
+const STANDS_STILL = 'can’t be set now. The deadline stands still until a suspended person is restored';
 
 function rangeOf(earliestMs: number, latestMs: number): string {
   const [earliest, latest] = [earliestMs, latestMs].map((ms) => new Date(ms).toISOString());

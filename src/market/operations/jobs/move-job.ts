@@ -1,6 +1,6 @@
 /** Moves a locked job to another state: applies the effects, changes the row, writes the events, and commits. */
 import type { EventType } from '../../rules/events.js';
-import { firstLookSeconds, hasDeadline, type DeadlineSettings } from '../../rules/jobs/deadlines.js';
+import { firstLookSeconds, hasDeadline } from '../../rules/jobs/deadlines.js';
 import type { TransitionEffect } from '../../rules/jobs/effects.js';
 import type { JobState } from '../../rules/states.js';
 import { logEvents, type NewEvent } from '../../store/events/events.js';
@@ -18,14 +18,13 @@ interface Options {
   readonly input: EffectInput;
   /** The data of the move's event, in addition to the data from the effects. */
   readonly data: Readonly<Record<string, unknown>>;
-  readonly deadlines: DeadlineSettings;
   /** Statements that were sent already and that belong to the move. */
   readonly also?: readonly Promise<unknown>[];
 }
 
 export async function moveJob(row: Move, jobToMove: JobToMove, options: Options): Promise<JobRow> {
   const { tx, actorId, job } = jobToMove;
-  const { input, data, deadlines, also = [] } = options;
+  const { input, data, also = [] } = options;
   const results = row.effects.map((effect) => EFFECTS[effect].apply(jobToMove, input));
   const own: NewEvent = {
     type: row.event,
@@ -41,9 +40,7 @@ export async function moveJob(row: Move, jobToMove: JobToMove, options: Options)
     eventCount: job.eventCount + events.length,
   });
   const newState = { ...job, ...changes };
-  const deadline = hasDeadline(newState)
-    ? ({ is: 'start', seconds: firstLookSeconds(newState, deadlines) } as const)
-    : undefined;
+  const deadline = hasDeadline(newState) ? ({ is: 'start', seconds: firstLookSeconds(newState) } as const) : undefined;
   const [newJob] = await tx.commitWith(
     updateJob(tx, job, changes, deadline),
     logEvents(tx, job, events),

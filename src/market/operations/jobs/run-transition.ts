@@ -15,7 +15,6 @@ import { logEvents } from '../../store/events/events.js';
 import { factsReader, updateJob, type JobRow } from '../../store/jobs/jobs.js';
 import { operation, type Operation } from '../operation.js';
 import { ofJob, type JobAddress } from './inputs.js';
-import type { DeadlineSettings } from '../../rules/jobs/deadlines.js';
 import { EFFECTS, type EffectInput } from './effects.js';
 import { moveJob } from './move-job.js';
 import { assertJobAllowed, lockVisibleJob, type LockedJob, readableJob, type ReadableJob } from './visible-job.js';
@@ -53,13 +52,13 @@ export function transition<
     budget: 'write',
     // The cast is needed because TypeScript can't add up the fields of a generic shape.
     input: z.strictObject({ ...ofJob, ...body }) as unknown as z.ZodType<JobAddress & z.infer<z.ZodObject<Body>>>,
-    run: ({ db, viewer, services: { deadlines } }, input): Promise<Answer> =>
+    run: ({ db, viewer }, input): Promise<Answer> =>
       db.inTransaction(async (tx) => {
         const lockedJob = (await lockVisibleJob(tx, viewer, input, readFacts)) as LockedJob<Viewer, Fact>;
         await assertJobAllowed(lockedJob, jobDenial(key, lockedJob.policyInput));
         const isDone = row.alreadyDoneIn?.includes(lockedJob.job.status);
         const outcome = isDone ? 'nothing' : (outcomeOf?.(lockedJob, input) ?? 'move');
-        const job = readableJob(viewer, await OUTCOMES[outcome]({ row, lockedJob, input, deadlines }));
+        const job = readableJob(viewer, await OUTCOMES[outcome]({ row, lockedJob, input }));
         return answer ? answer(job, lockedJob) : (job as Answer);
       }),
   });
@@ -83,7 +82,6 @@ interface Run {
   readonly row: JobTransition<EventType>;
   readonly lockedJob: LockedJob;
   readonly input: TransitionInput;
-  readonly deadlines: DeadlineSettings;
 }
 
 const OUTCOMES: Readonly<Record<TransitionOutcome, (run: Run) => Promise<JobRow>>> = {
@@ -92,9 +90,9 @@ const OUTCOMES: Readonly<Record<TransitionOutcome, (run: Run) => Promise<JobRow>
   nothing: async ({ lockedJob }) => lockedJob.job,
 };
 
-function move({ row, lockedJob, input, deadlines }: Run): Promise<JobRow> {
+function move({ row, lockedJob, input }: Run): Promise<JobRow> {
   const decision = row.actor === 'admin' ? [recordDecision(row, lockedJob, input)] : [];
-  return moveJob(row, lockedJob, { input, data: eventDataOf(input), deadlines, also: decision });
+  return moveJob(row, lockedJob, { input, data: eventDataOf(input), also: decision });
 }
 
 function recordDecision({ operation: action }: JobAction, { tx, viewer, job }: LockedJob, input: TransitionInput) {

@@ -276,7 +276,7 @@ interface DeadlineInHours {
 }
 
 export function deadlineTable({ days, stakeHours }: Pick<DeadlineSettings, 'days' | 'stakeHours'>): DeadlineInHours[] {
-  const rows = Object.entries<DeadlineRow>(DEADLINES).map(([state, { countedFrom, reminders, end }]) => {
+  const rows = Object.entries<DeadlineRow>(DEADLINES).map(([state, { countedFrom, reminders, end, limit }]) => {
     const status = state as JobState;
     const laterDays = end ? days[status as EndingState] - end.day : 0;
     const transition = end && CLOCK_TRANSITIONS[end.transition];
@@ -288,13 +288,17 @@ export function deadlineTable({ days, stakeHours }: Pick<DeadlineSettings, 'days
       hours: end ? days[status as EndingState] * 24 : null,
       to: transition?.to ?? null,
       extendedBy: end?.extendedBy ?? null,
-      description: transition?.description ?? 'Only reminders are sent.',
+      description: (transition?.description ?? 'Only reminders are sent.') + (limit ? limitText(limit) : ''),
     };
   });
   const { action, countedFrom, reminded, hour, reminderHour, description } = STAKE_DEADLINE;
   const reminder = { to: reminded, hours: stakeHours - (hour - reminderHour) };
   const ofStake = { status: 'open', countedFrom, action, hours: stakeHours, to: null, extendedBy: null } as const;
   return [...rows, { ...ofStake, reminders: [reminder], description }];
+}
+
+function limitText({ day, reminderDay }: NonNullable<DeadlineRow['limit']>): string {
+  return ` This happens at the latest ${day} days after the dispute began. On day ${reminderDay}, both are reminded.`;
 }
 
 /** If several reminders are due, only the last one is sent. */
@@ -381,27 +385,33 @@ export function endOf(job: JobTimer, settings: DeadlineSettings): DeadlineEnd | 
   return end && action ? { at: action.at, to: CLOCK_TRANSITIONS[end.transition].to } : null;
 }
 
+/**
+ * With the shortest deadlines that can be set, because a server with other settings can move a job. The clock computes
+ * the rest at its first look.
+ */
+const SHORTEST: DeadlineSettings = {
+  mode: 'act',
+  days: {
+    open: DEADLINE_DAYS_MIN,
+    in_review: DEADLINE_DAYS_MIN,
+    disputed: DEADLINE_DAYS_MIN,
+    decision_reached: DEADLINE_DAYS_MIN,
+  },
+  stakeHours: STAKE_HOURS_MIN,
+};
+
 /** How long after a job enters its state the clock looks at it for the first time. Null if it never does. */
-export function firstLookSeconds(
-  { status, changeRequestCount }: Pick<JobTimer, 'status' | 'changeRequestCount'>,
-  settings: DeadlineSettings,
-): number | null {
+export function firstLookSeconds({
+  status,
+  changeRequestCount,
+}: Pick<JobTimer, 'status' | 'changeRequestCount'>): number | null {
   const start = new Date(0);
   const timer = { ...NEW_TIMER, status, changeRequestCount, deadlineFrom: start, disputedFrom: start };
-  return secondsUntilLook(clockStep(timer, whileChanging(settings), start));
+  return secondsUntilLook(clockStep(timer, SHORTEST, start));
 }
 
-/** How long after a bid with a stake the clock looks at its job. Null if it never does. */
-export function firstLookAtStakeSeconds(settings: DeadlineSettings): number | null {
-  const start = new Date(0);
-  const stake = { remindedAt: null, isWarned: false, deadlineFrom: start };
-  return secondsUntilLook(stepIn(scheduleOfStake(stake, settings), stake, whileChanging(settings), start));
-}
-
-/** While a server with other settings starts, this server must not hide a job from its clock. */
-function whileChanging(settings: DeadlineSettings): DeadlineSettings {
-  return settings.mode === 'off' ? { ...settings, mode: 'remind' } : settings;
-}
+/** How long after a bid with a stake the clock looks at its job. */
+export const FIRST_LOOK_AT_STAKE_SECONDS = STAKE_DEADLINE.reminderHour * 3_600;
 
 const NEW_TIMER = { remindedAt: null, isWarned: false, pausedFrom: null, nextLookAt: null, deadlineExtendedSeconds: 0 };
 

@@ -3,6 +3,7 @@ import { and, eq, sql, type SQL } from 'drizzle-orm';
 import { DEADLINES, type StakeTimer } from '../../rules/jobs/deadlines.js';
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import type { BidId, JobId } from '../../rules/ids.js';
+import { JOB_STATES, type JobState } from '../../rules/states.js';
 import type { Db } from '../../../platform/db/database.js';
 import { asDate, ConvertedColumn } from '../../../platform/db/rows.js';
 import { builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
@@ -24,23 +25,19 @@ export interface OwnSettings {
   readonly canAct: boolean;
 }
 
-/**
- * Empty for a server with other settings than the stored ones, because it would remind too early or never look again.
- * If only its own settings let the clock act, it can still remind.
- */
-export const selectDueJobs = statement(
-  'selectDueJobs',
-  { id: jobs.id },
-  ($: Placeholders<OwnSettings & { limit: number }>, fields) =>
-    builder
-      .select(fields)
-      .from(jobs)
-      .where(
-        sql`${jobs.nextLookAt} <= (select ${DEADLINE_NOW}) and (select dc.settings = ${$('settings')}
-          or (${$('canAct')}::boolean and dc.acting_since is null) from deadline_clock dc)`,
-      )
-      .orderBy(jobs.nextLookAt)
-      .limit($('limit') as never),
+export interface Batch {
+  /** The IDs of jobs to leave out, as an array. */
+  readonly without: string;
+  readonly limit: number;
+}
+
+export const selectDueJobs = statement('selectDueJobs', { id: jobs.id }, ($: Placeholders<Batch>, fields) =>
+  builder
+    .select(fields)
+    .from(jobs)
+    .where(sql`${jobs.nextLookAt} <= (select ${DEADLINE_NOW}) and ${jobs.id} <> all(${$('without')}::text[])`)
+    .orderBy(jobs.nextLookAt)
+    .limit($('limit') as never),
 );
 
 /** True for a row in which this person would have to respond to a deadline. The row's table has this name. */
@@ -60,7 +57,7 @@ function responds(responder: 'owner' | 'awardee', table: string): SQL {
 export const selectJobsOfSuspensions = statement(
   'selectJobsOfSuspensions',
   { id: sql<JobId>`found.id` },
-  ($: Placeholders<{ limit: number }>, fields) =>
+  ($: Placeholders<Batch>, fields) =>
     builder.select(fields).from(sql`(
       select j.id from users u join homeowners h on h.user_id = u.id join jobs j on j.homeowner_id = h.id
         where u.suspended_at is not null and j.deadline_from is not null and j.paused_from is null
@@ -73,7 +70,7 @@ export const selectJobsOfSuspensions = statement(
       select "jobs"."id" from "jobs" where "jobs"."paused_from" is not null
         and not (${isOwnerSuspended} and ${responds('owner', 'jobs')})
         and not (${isAwardeeSuspended} and ${responds('awardee', 'jobs')})
-      limit ${$('limit')}::int) found`),
+      ) found where found.id <> all(${$('without')}::text[]) limit ${$('limit')}::int`),
 );
 
 export const lockJobForClock = statement(
@@ -81,7 +78,6 @@ export const lockJobForClock = statement(
   {
     job: { ...jobColumns, ...jobTimer },
     now: deadlineNow,
-    canAct: sql<boolean>`(select dc.acting_since is not null from deadline_clock dc)`.as('can_act'),
     isOwnerSuspended: isOwnerSuspended.as('is_owner_suspended'),
     isAwardeeSuspended: isAwardeeSuspended.as('is_awardee_suspended'),
   },
@@ -149,67 +145,95 @@ export function clockFactsReader(names: readonly FactName[]): (db: Db, id: JobId
   return async (db, id) => (await select(db, { id }))[0] ?? {};
 }
 
-const selectSettings = statement('selectSettings', { settings: deadlineClock.settings }, (_, fields) =>
+export const selectSettings = statement('selectSettings', { settings: deadlineClock.settings }, (_, fields) =>
   builder.select(fields).from(deadlineClock),
 );
 
-const STATES_WITH_DEADLINES = Object.keys(DEADLINES)
-  .map((state) => `'${state}'`)
-  .join(', ');
-
-/** The next batch of jobs with a deadline, in the order of their IDs. */
-const lookAtBatch = statement(
-  'lookAtBatch',
-  { id: sql<JobId>`"jobs"."id"` },
-  ($: Placeholders<{ after: string; limit: number }>, fields) =>
-    builder
-      .update(jobs)
-      .set({ nextLookAt: DEADLINE_NOW })
-      .where(
-        sql`${jobs.id} in (select j.id from jobs j where j.id > ${$('after')}::text and j.deadline_from is not null
-          and j.status in (${sql.raw(STATES_WITH_DEADLINES)}) order by j.id limit ${$('limit')}::int)`,
-      )
-      .returning(fields),
+/**
+ * Returns the stored settings. If this server has them and no clock ran for too long, earlier reminders no longer count
+ * as warnings, because people may not have been able to respond.
+ */
+export const beginScan = statement(
+  'beginScan',
+  { settings: deadlineClock.settings },
+  ($: Placeholders<{ settings: string; outageSeconds: number }>, fields) => {
+    const isOwn = sql`${deadlineClock.settings} = ${$('settings')}`;
+    const outage = sql`make_interval(secs => ${$('outageSeconds')}::int)`;
+    const isOutage = sql`${deadlineClock.ranAt} + ${outage} < clock_timestamp()`;
+    return builder
+      .update(deadlineClock)
+      .set({
+        ranAt: sql`case when ${isOwn} then clock_timestamp() else ${deadlineClock.ranAt} end`,
+        actingSince: sql`case when ${isOwn} and ${isOutage} and ${deadlineClock.actingSince} is not null
+          then ${DEADLINE_NOW} else ${deadlineClock.actingSince} end`,
+      })
+      .returning(fields);
+  },
 );
 
-const setSettings = statement('setSettings', {}, ($: Placeholders<OwnSettings>) =>
+/** A page of the jobs in a state. Returns its last job. */
+const lookAtPage = statement(
+  'lookAtPage',
+  { createdAt: sql<string>`created_at::text`, id: sql<JobId>`id` },
+  ($: Placeholders<{ status: JobState; createdAt: string; id: string; limit: number }>) => sql`
+    with page as materialized (
+      select id, created_at from jobs
+      where status = ${$('status')}::job_status
+        and (created_at, id) > (${$('createdAt')}::timestamptz, ${$('id')}::text)
+      order by created_at, id limit ${$('limit')}::int
+    ), marked as (
+      update jobs set next_look_at = ${DEADLINE_NOW} where id in (select id from page) and deadline_from is not null
+    )
+    select created_at::text, id from page order by page.created_at desc, page.id desc limit 1`,
+);
+
+/** What is stored while settings are applied. No server has these settings, so none looks at a job. */
+export function beingApplied(settings: string): string {
+  return `being applied: ${settings}`;
+}
+
+const announceSettings = statement('announceSettings', {}, ($: Placeholders<{ marker: string }>) =>
+  builder.update(deadlineClock).set({ settings: sql`${$('marker')}`, actingSince: null }),
+);
+
+/** Does nothing if another server has begun to apply other settings. */
+const setSettings = statement('setSettings', {}, ($: Placeholders<OwnSettings & { marker: string }>) =>
   builder
     .update(deadlineClock)
     .set({
       settings: sql`${$('settings')}`,
       actingSince: sql`case when ${$('canAct')}::boolean then ${DEADLINE_NOW} end`,
-    }),
+      ranAt: sql`clock_timestamp()`,
+    })
+    .where(eq(deadlineClock.settings, $('marker'))),
 );
 
-/**
- * Makes the clock look at every deadline again if the settings have changed. The settings are stored last, so after a
- * crash the next start does it again.
- */
+/** Stores this server's settings, and makes the clock look at every deadline again. */
 export async function applySettings(
   db: Db,
   { settings, canAct, batch }: OwnSettings & { batch: number },
 ): Promise<void> {
-  const [row] = await selectSettings(db, {});
-  if (row?.settings === settings) return;
-  let after = '';
-  for (;;) {
-    const rows = await lookAtBatch(db, { after, limit: batch });
-    after = rows.reduce((last, { id }) => (id > last ? id : last), after);
-    if (rows.length < batch) break;
+  const marker = beingApplied(settings);
+  const long = db.forLong?.() ?? db;
+  await announceSettings(db, { marker });
+  for (const status of JOB_STATES.filter((state) => state in DEADLINES)) {
+    let last: { createdAt: string; id: string } | undefined = { createdAt: '-infinity', id: '' };
+    while (last) [last] = await lookAtPage(long, { ...last, status, limit: batch });
   }
-  await setSettings(db, { settings, canAct });
+  await setSettings(db, { settings, canAct, marker });
 }
 
 /** A subquery would still return the time before the move. */
 const movedNow = sql`(clock_timestamp() + make_interval(secs => ${deadlineClock.aheadSeconds}))::timestamptz(3)`;
 
-/** Moves the clock of deadlines forward. */
+/** Moves the clock of deadlines forward. Empty if it would be too far ahead of real time. */
 export const advanceDeadlineClock = statement(
   'advanceDeadlineClock',
   { now: new ConvertedColumn(movedNow, 'deadline_now', asDate) },
-  ($: Placeholders<{ seconds: number }>, fields) =>
+  ($: Placeholders<{ seconds: number; maxSeconds: number }>, fields) =>
     builder
       .update(deadlineClock)
       .set({ aheadSeconds: sql`${deadlineClock.aheadSeconds} + ${$('seconds')}::int` })
+      .where(sql`${deadlineClock.aheadSeconds} <= ${$('maxSeconds')}::int - ${$('seconds')}::int`)
       .returning(fields),
 );

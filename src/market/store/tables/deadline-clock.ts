@@ -9,10 +9,12 @@ export const deadlineClock = pgTable(
     isOnlyRow: boolean().primaryKey().default(true),
     /** How far deadline time is ahead of real time. Only CLOCK=adjustable changes it. */
     aheadSeconds: integer().notNull().default(0),
-    /** The settings of the last server that started with other settings. Null before the first start. */
+    /** The settings of the last server that started with other settings. A prefix says that they're being applied. */
     settings: text(),
-    /** When these settings began, if they let the clock act. Only later reminders are warnings. */
+    /** Since when the clock acts with these settings and without an outage. Only later reminders are warnings. */
     actingSince: moment(),
+    /** When a server's clock last ran, in real time. */
+    ranAt: moment(),
   },
   (t) => [
     check('deadline_clock_has_one_row', sql`${t.isOnlyRow}`),

@@ -1,10 +1,13 @@
 /** What the clock does if nobody acts. The tests move its time with `advanceClock`. */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { createClock } from '../../../../src/market/operations/jobs/clock.js';
+import { CLOCK } from '../../../../src/market/rules/market-limits.js';
 import { checkDatabase } from '../../../setup/database/checker.js';
 import type { Json } from '../../../setup/app.js';
 import { must, tokensOf } from '../../../story/awards.js';
 import { APIS, callRest, outcomeOf, restOutcome } from '../../../story/calls.js';
 import { contractor, type Person } from '../../../story/cast.js';
+import { copyJob } from '../../../story/copies.js';
 import { daysAfter, openTimedApp, type TimedApp } from '../../../story/deadlines.js';
 import { DRAFT, givenJob, PROPOSED, propose, type GivenJob, type People } from '../../../story/journey.js';
 
@@ -343,4 +346,52 @@ it('a job that the clock can’t handle doesn’t keep it from other jobs, and i
   expect(await app.clockEvents(broken)).toEqual([]);
   await app.hours(0.2);
   expect(await app.clockEvents(broken)).toEqual([OWNER]);
+});
+
+it('after an outage of the clock, people are reminded again before it acts', async () => {
+  const job = await givenJob(app, 'in_review', people);
+  await app.days(12.1);
+  // No server's clock has run for two hours.
+  await app.sql`update deadline_clock set ran_at = now() - interval '2 hours'`;
+  await app.days(2);
+  expect(await app.clockEvents(job)).toEqual([OWNER, OWNER]);
+  await app.days(1.9);
+  expect(await stateOf(job)).toBe('in_review');
+  await app.days(0.2);
+  expect(await stateOf(job)).toBe('completed');
+});
+
+describe('a job that the clock can’t look at', () => {
+  it('doesn’t keep the clock from other jobs, even if there are many such jobs', async () => {
+    const broken = await givenJob(app, 'awarded', people);
+    await copyJob(app, broken, CLOCK.batchJobs);
+    const sound = await givenJob(app, 'awarded', people);
+    const clock = createClock(app.services);
+    await clock.run();
+    await app.sql.unsafe(`create function fail() returns trigger language plpgsql as $$ begin raise 'broken'; end $$`);
+    await app.sql.unsafe(`create trigger fail before update on jobs for each row when (new.id <> '${sound.id}')
+      execute function fail()`);
+    await app.sql`update deadline_clock set ahead_seconds = ahead_seconds + ${Math.round(3.1 * 86_400)}`;
+    await clock.run();
+    await clock.run();
+    await app.sql.unsafe('drop function fail cascade');
+    expect(await app.clockEvents(sound)).toEqual([AWARDEE]);
+    expect(await app.clockEvents(broken)).toEqual([]);
+    // Another server hasn't failed yet.
+    await app.days(0);
+    expect(await app.clockEvents(broken)).toEqual([AWARDEE]);
+  });
+
+  it('because somebody else locked it is looked at again by the next scan', async () => {
+    const job = await givenJob(app, 'awarded', people);
+    const clock = createClock(app.services);
+    await app.sql`update deadline_clock set ahead_seconds = ahead_seconds + ${Math.round(3.1 * 86_400)}`;
+    await app.sql.begin(async (tx) => {
+      await tx`select from jobs where id = ${job.id} for update`;
+      await clock.run();
+    });
+    expect(await app.clockEvents(job)).toEqual([]);
+    await clock.run();
+    expect(await app.clockEvents(job)).toEqual([AWARDEE]);
+  });
 });

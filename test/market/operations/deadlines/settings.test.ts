@@ -1,6 +1,7 @@
 /** What an operator sets: whether the clock acts, how long it takes, and whether tests can move it. */
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { createClock } from '../../../../src/market/operations/jobs/clock.js';
+import { applySettings } from '../../../../src/market/store/jobs/due-jobs.js';
 import { checkDatabase } from '../../../setup/database/checker.js';
 import { openTestApp, type Json } from '../../../setup/app.js';
 import { byGraphql, byRest } from '../../../apis/refused.js';
@@ -9,6 +10,7 @@ import { callRest, restOutcome } from '../../../story/calls.js';
 import { copyJob } from '../../../story/copies.js';
 import { ACTING, daysAfter, openTimedApp, withClock, type TimedApp } from '../../../story/deadlines.js';
 import { givenJob, type GivenJob } from '../../../story/journey.js';
+import { until } from '../../../platform/security/until.js';
 
 const OVERDUE_JOBS = Number(process.env.OVERDUE_JOBS ?? 120);
 /** In the nightly run, the clock looks at ten thousand jobs three times. */
@@ -124,6 +126,7 @@ test('the lifecycle shows the deadlines with this server’s times, the same thr
   expect(times(row('in_progress', null))).toEqual([[168, 288], null, null]);
   expect(times(row('in_review', 'approve'))).toEqual([[264, 432], 480, 'completed']);
   expect(times(row('disputed', 'escalate'))).toEqual([[168, 288], 336, 'escalated']);
+  expect(row('disputed', 'escalate').description).toContain('28 days after the dispute began. On day 26, both');
   expect(times(row('escalated', null))).toEqual([[120], null, null]);
   expect(times(row('appealed', null))).toEqual([[120], null, null]);
   expect(times(row('decision_reached', 'stand_decision'))).toEqual([[240, 288], 336, 'completed']);
@@ -183,6 +186,21 @@ describe('advanceClock', () => {
   });
 });
 
+test('the clock can’t be moved so far ahead that its offset overflows', async () => {
+  const app = await opened({});
+  await app.sql`update deadline_clock set ahead_seconds = ${20_000 * 86_400 - 1}`;
+  const { token } = app.people.admin;
+  const answer = await app.rest('POST', '/v1/test-clock', { token, body: { seconds: 2 } });
+  expect(answer.status).toBe(400);
+  expect(answer.body.details.fields).toEqual({
+    seconds: 'would move the clock more than 20000 days ahead of real time',
+  });
+});
+
+test('a dispute’s deadline can’t be longer than 28 days', async () => {
+  await expect(openTestApp({ DEADLINE_DISPUTED_DAYS: '29' })).rejects.toThrow('DEADLINE_DISPUTED_DAYS');
+});
+
 describe('from remind to act', () => {
   it(`with ${OVERDUE_JOBS} overdue jobs, each is reminded once, waits 48 hours, and then acts once`, LONG, async () => {
     const reminding = await opened({ DEADLINES: 'remind' });
@@ -216,10 +234,10 @@ describe('from remind to act', () => {
     };
   };
   const moveTo = async ({ sql }: TimedApp, count: number) => {
-    await sql`update deadline_clock set ahead_seconds = ${count * 86_400}`;
+    await sql`update deadline_clock set ahead_seconds = ${Math.round(count * 86_400)}`;
   };
 
-  test('after another server was set to remind, one that still acts only reminds, and reminds once', async () => {
+  test('after another server was set to remind, one that is still set to act does nothing', async () => {
     const acting = await opened({});
     const { people } = acting;
     const job = await givenJob(acting, 'in_review', people);
@@ -272,6 +290,149 @@ describe('from remind to act', () => {
     },
   );
 
+  /** Resolves once this many transactions wait for a lock. */
+  const waiting = ({ sql }: TimedApp, count: number) =>
+    until(async () => {
+      const [row] = await sql`select count(*)::int as waiting from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      return row?.waiting === count;
+    });
+
+  test.each(['remind', 'off'])(
+    'a server that is still set to %s doesn’t look at a job that was marked for the new settings',
+    async (mode) => {
+      const former = await opened({ DEADLINES: mode });
+      const job = await givenJob(former, 'in_review', former.people);
+      await former.days(100);
+      const [old, act] = [clockOf(former), clockOf(await besides(former, {}))];
+      await old();
+      const before = await former.clockEvents(job);
+      let settling: Promise<void> | undefined;
+      let looking: Promise<void> | undefined;
+      await former.sql.begin(async (tx) => {
+        // Keeps the new settings from being stored.
+        await tx`select from deadline_clock for update`;
+        settling = act();
+        await waiting(former, 1);
+        looking = old();
+        await waiting(former, 2);
+      });
+      await Promise.all([settling, looking]);
+      expect(await former.clockEvents(job)).toEqual([...before, OWNER]);
+      await moveTo(former, 102.1);
+      await act();
+      expect(await stateOf(former, job)).toBe('completed');
+    },
+  );
+
+  test('a server that waited for a job’s lock writes nothing if the settings have changed', async () => {
+    const former = await opened({ DEADLINES: 'remind' });
+    const job = await givenJob(former, 'in_review', former.people);
+    const [old, act] = [clockOf(former), clockOf(await besides(former, {}))];
+    await old();
+    await moveTo(former, 12.1);
+    let both: Promise<unknown> | undefined;
+    await former.sql.begin(async (tx) => {
+      await tx`select from jobs for update`;
+      const looking = old();
+      await waiting(former, 1);
+      const settling = act();
+      await waiting(former, 2);
+      both = Promise.all([looking, settling]);
+    });
+    await both;
+    expect(await former.clockEvents(job)).toEqual([OWNER]);
+    // The reminder counts as a warning, so the server that acts wrote it.
+    await moveTo(former, 14.2);
+    await act();
+    expect(await former.clockEvents(job)).toEqual([OWNER, 'job.auto_approved']);
+  });
+
+  test('if a server stops while it applies its settings, another one with the same settings does it', async () => {
+    const former = await opened({});
+    const { sql, people } = former;
+    const job = await givenJob(former, 'in_review', people);
+    const act = clockOf(former);
+    await act();
+    await clockOf(await besides(former, { DEADLINES: 'remind' }))();
+    await moveTo(former, 100);
+    await sql.unsafe(`create function stop() returns trigger language plpgsql as $$ begin raise 'stop'; end $$`);
+    await sql.unsafe('create trigger stop before update on jobs for each row execute function stop()');
+    await expect(clockOf(await besides(former, {}))()).rejects.toThrow('stop');
+    await sql.unsafe('drop trigger stop on jobs');
+    expect(await former.clockEvents(job)).toEqual([]);
+    await act();
+    expect(await former.clockEvents(job)).toEqual([OWNER]);
+  });
+
+  test('new settings make the clock look at every job with a deadline, page by page', async () => {
+    const app = await opened({});
+    const { people, sql } = app;
+    const states = ['open', 'awarded', 'in_progress', 'in_review', 'disputed', 'completed'] as const;
+    for (const state of states) {
+      const job = await givenJob(app, state, people);
+      if (state !== 'completed') await copyJob(app, job, 4);
+    }
+    await sql`update jobs set next_look_at = null`;
+    await applySettings(app.services.db, { settings: 'new', canAct: false, batch: 2 });
+    const marked = await sql`select status, count(*)::int as jobs from jobs where next_look_at is not null
+      group by status order by status`;
+    expect(Object.fromEntries(marked.map(({ status, jobs }) => [status, jobs]))).toEqual({
+      open: 5,
+      awarded: 5,
+      in_review: 5,
+      disputed: 5,
+    });
+  });
+
+  test('a job moved by a server with longer deadlines is looked at in time', async () => {
+    const longer = await opened({ DEADLINE_IN_REVIEW_DAYS: '60' });
+    const [old, act] = [clockOf(longer), clockOf(await besides(longer, {}))];
+    await old();
+    await act();
+    const job = await givenJob(longer, 'in_review', longer.people);
+    for (const day of [5.1, 12.1, 14.2]) {
+      await moveTo(longer, day);
+      await act();
+    }
+    expect(await longer.clockEvents(job)).toEqual([OWNER, OWNER, 'job.auto_approved']);
+  });
+
+  test('only a server with the stored settings lets the deadline of a restored person continue', async () => {
+    const reminding = await opened({ DEADLINES: 'remind' });
+    const { people } = reminding;
+    const job = await givenJob(reminding, 'in_review', people);
+    const [remind, act] = [clockOf(reminding), clockOf(await besides(reminding, {}))];
+    await remind();
+    await moveTo(reminding, 12.1);
+    await remind();
+    const { token } = people.admin;
+    const person = `/v1/users/${people.owner.userId}`;
+    await reminding.rest('POST', `${person}/suspend`, { token, body: { reason: 'Under review.' } });
+    await remind();
+    await act();
+    await moveTo(reminding, 20);
+    await reminding.rest('POST', `${person}/restore`, { token, body: {} });
+    // The server that only reminds looks while the other one waits for the job.
+    let both: Promise<unknown> | undefined;
+    await reminding.sql.begin(async (tx) => {
+      await tx`select from jobs for update`;
+      const acting = act();
+      await waiting(reminding, 1);
+      await remind();
+      both = acting;
+    });
+    await both;
+    // The first reminder was no warning, and it doesn't become one.
+    expect(await reminding.clockEvents(job)).toEqual([OWNER, ADMIN, OWNER]);
+    await moveTo(reminding, 21.9);
+    await act();
+    expect(await stateOf(reminding, job)).toBe('in_review');
+    await moveTo(reminding, 22.1);
+    await act();
+    expect(await stateOf(reminding, job)).toBe('completed');
+  });
+
   test('a reminder from before the switch doesn’t become a warning because of a suspension', async () => {
     const reminding = await opened({ DEADLINES: 'remind' });
     const { people } = reminding;
@@ -322,4 +483,19 @@ test('a server of the former release moves a job without knowing about deadlines
   expect(await app.clockEvents(job)).toEqual([OWNER, 'job.auto_approved']);
   const rate = { by: people.owner, job: job.id, body: { rating: 5 } };
   expect(restOutcome(await callRest(app, 'review', rate))).toMatchObject({ ok: true });
+});
+
+test('a server of the former release stakes tokens without planning a look, and the stake has a deadline', async () => {
+  const app = await opened({});
+  const { sql, people } = app;
+  const job = await givenJob(app, 'open', people, { offers: { bidder: { guaranteed_view: true } } });
+  // What that release inserts.
+  await sql.begin(async (tx) => {
+    const [hold] = await tx`delete from holds where job_id = ${job.id} returning id, bid_id, job_id, user_id, amount`;
+    await tx`update jobs set next_look_at = deadline_from + interval '21 days' where id = ${job.id}`;
+    await tx`insert into holds ${tx(hold!)}`;
+  });
+  await app.days(1.1);
+  await app.days(2);
+  expect(await app.clockEvents(job)).toEqual([OWNER, 'bid.stake_released']);
 });
