@@ -139,26 +139,6 @@ it('after the deadline passed, while the clock waits for its own reminder, by wh
   expect(answer.body.details.fields).toEqual({ until: 'is too late, because the deadline passed too long ago' });
 });
 
-it('can’t be called while the deadline stands still, and can again once it continues', async () => {
-  const job = await givenJob(app, 'decision_reached', people);
-  const end = await endOf(job);
-  const { token } = people.admin;
-  const person = `/v1/users/${people.awardee.userId}`;
-  await app.rest('POST', `${person}/suspend`, { token, body: { reason: 'Under review.' } });
-  await app.days(0);
-  await app.days(40);
-  const body = { until: daysAfter(end, 1) };
-  const answer = await callRest(app, 'extendDeadline', { by: people.admin, job: job.id, body });
-  expect(answer.body.details.fields).toEqual({
-    until: 'can’t be set now. The deadline stands still until a suspended person is restored',
-  });
-  await app.rest('POST', `${person}/restore`, { token, body: {} });
-  await app.days(0);
-  const until = daysAfter(await endOf(job), 1);
-  expect(await extend('rest', 'admin', job, { until })).toMatchObject({ ok: true });
-  expect(await endOf(job)).toBe(until);
-});
-
 it('both parties read why a deadline was extended, but of an open job’s, only the owner does', async () => {
   const read = async (job: GivenJob, who: keyof People): Promise<Json> => {
     const { token } = people[who];
@@ -179,4 +159,25 @@ it('both parties read why a deadline was extended, but of an open job’s, only 
   await callRest(app, 'award', { by: owner, job: open.id, body: { bid_id: open.bids.awardee } });
   expect(await app.readJob(people.awardee, open)).toMatchObject({ status: 'awarded' });
   expect(await read(open, 'awardee')).toBeUndefined();
+});
+
+// The suspension ends sessions, so this is the last test.
+it('can’t be called while the deadline stands still, and can again once it continues', async () => {
+  const job = await givenJob(app, 'decision_reached', people);
+  const end = await endOf(job);
+  const { token } = people.admin;
+  const person = `/v1/users/${people.awardee.userId}`;
+  await app.rest('POST', `${person}/suspend`, { token, body: { reason: 'Under review.' } });
+  await app.days(0);
+  await app.days(40);
+  const body = { until: daysAfter(end, 1) };
+  const answer = await callRest(app, 'extendDeadline', { by: people.admin, job: job.id, body });
+  expect(answer.body.details.fields).toEqual({
+    until: 'can’t be set now. The deadline stands still until a suspended person is restored',
+  });
+  await app.rest('POST', `${person}/restore`, { token, body: {} });
+  await app.days(0);
+  const until = daysAfter(await endOf(job), 1);
+  expect(await extend('rest', 'admin', job, { until })).toMatchObject({ ok: true });
+  expect(await endOf(job)).toBe(until);
 });
