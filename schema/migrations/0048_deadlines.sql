@@ -16,8 +16,7 @@ ALTER TABLE "jobs" ADD COLUMN "deadline_from" timestamp (3) with time zone DEFAU
 ALTER TABLE "jobs" ALTER COLUMN "deadline_from" DROP DEFAULT;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "disputed_from" timestamp (3) with time zone DEFAULT now();--> statement-breakpoint
 ALTER TABLE "jobs" ALTER COLUMN "disputed_from" DROP DEFAULT;--> statement-breakpoint
--- squawk-ignore prefer-bigint-over-int
-ALTER TABLE "jobs" ADD COLUMN "deadline_extended_seconds" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "jobs" ADD COLUMN "deadline_extended_seconds" double precision DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "reminded_at" timestamp (3) with time zone;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "paused_from" timestamp (3) with time zone;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "next_look_at" timestamp (3) with time zone;--> statement-breakpoint

@@ -25,7 +25,8 @@ export const extendDeadline = operation({
   input: z.strictObject({
     ...ofJob,
     until: timestampInBody.describe(
-      'The new deadline. It must be later than the current one, by at most the deadline’s own length.',
+      'The new deadline. It must be later than the current one, by at most the deadline’s own length. If the current ' +
+        'one has passed, count from now.',
     ),
     reason: optionalText(TEXT.note).describe('Why you’re extending the deadline.'),
   }),
@@ -39,8 +40,9 @@ export const extendDeadline = operation({
       const endMs = timer && scheduleOf(timer, deadlines)?.endMs;
       if (timer === undefined || endMs == null)
         throw new Error('The job’s deadline can be extended, but it never ends.');
+      // A deadline that has passed is counted from now, so a person can still extend it before the clock acts.
       const earliest = Math.max(endMs, timer.now.getTime());
-      const latest = endMs + lengthOf(job.status, deadlines);
+      const latest = earliest + lengthOf(job.status, deadlines);
       if (until.getTime() <= earliest || until.getTime() > latest)
         throw refuse('VALIDATION_FAILED', { fields: { until: rangeOf(earliest, latest) } });
 
@@ -48,7 +50,7 @@ export const extendDeadline = operation({
       const data = { until: until.toISOString(), ...(reason != null && { reason }) };
       const event = { type: JOB_ACTIONS.extendDeadline.event, actorId: viewer.userId, data } as const;
       const changes = {
-        deadlineExtendedSeconds: timer.deadlineExtendedSeconds + Math.round((until.getTime() - endMs) / 1_000),
+        deadlineExtendedSeconds: timer.deadlineExtendedSeconds + (until.getTime() - endMs) / 1_000,
         // The clock computes the rest at its next look.
         nextLookAt: timer.now,
         eventCount: eventCount + 1,
@@ -68,6 +70,5 @@ const STANDS_STILL = 'can’t be set now. The deadline stands still until a susp
 
 function rangeOf(earliestMs: number, latestMs: number): string {
   const [earliest, latest] = [earliestMs, latestMs].map((ms) => new Date(ms).toISOString());
-  if (latestMs <= earliestMs) return 'is too late, because the deadline passed too long ago';
   return `must be after ${earliest} and not after ${latest}`;
 }

@@ -99,7 +99,7 @@ export const jobs = pgTable(
     // What `rules/jobs/deadlines.ts` computes a job's deadline from. These times are in deadline time.
     deadlineFrom: moment(),
     disputedFrom: moment(),
-    deadlineExtendedSeconds: integer().notNull().default(0),
+    deadlineExtendedSeconds: doublePrecision().notNull().default(0),
     remindedAt: moment(),
     pausedFrom: moment(),
     /** When the clock looks at the job next. Null if it has nothing to do. */
