@@ -16,7 +16,7 @@ import type { ReadableJob } from '../../../market/operations/jobs/visible-job.js
 import { GUARANTEED_THEN_NEWEST } from '../../../market/operations/bids/read.js';
 import { perform, performWithin } from '../../../platform/call/operation.js';
 import { nestedPage } from '../../../platform/call/paging.js';
-import { endOf, upcomingActions } from '../../../market/rules/jobs/deadlines.js';
+import { endOf, UPCOMING_MAX, upcomingActions } from '../../../market/rules/jobs/deadlines.js';
 import { availableActions } from '../../../market/rules/jobs/available-actions.js';
 import { JOB_DISTANCE, JOB_WARNINGS } from '../../../market/rules/entities/job.js';
 import { descriptionOf } from '../../../platform/fields/entity.js';
@@ -174,8 +174,8 @@ export class JobResolver {
 
   @FieldResolver(() => [UpcomingAction], {
     description:
-      'What the service does with the job if nobody acts, soonest first. Empty unless the server acts on deadlines ' +
-      '(`DEADLINES=act`). Bidders see it only while the job is open, and only their own stake.',
+      `The next ${UPCOMING_MAX} actions that the service will take on the job if nobody responds, soonest first. ` +
+      'Empty unless the server acts on deadlines (`DEADLINES=act`). Bidders see it only while the job is open, and only their own stake.',
   })
   async upcoming(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
     const timers = await loaders.timersOf(job);

@@ -1,7 +1,7 @@
 /** Reads what the clock will do to a job, and moves the clock in tests and demos. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
-import { upcomingActions, type UpcomingAction } from '../../rules/jobs/deadlines.js';
+import { UPCOMING_MAX, upcomingActions, type UpcomingAction } from '../../rules/jobs/deadlines.js';
 import { CLOCK } from '../../rules/market-limits.js';
 import { partsOf } from '../../store/jobs/job-parts.js';
 import { advanceDeadlineClock } from '../../store/jobs/due-jobs.js';
@@ -13,8 +13,8 @@ import { findJob } from './visible-job.js';
 export const readUpcoming = operation({
   name: 'jobUpcoming',
   description:
-    'Lists what the service will do with a job if nobody acts, soonest first. Empty unless the server acts on ' +
-    'deadlines (`DEADLINES=act`). Bidders see it only while the job is open, and only their own stake.',
+    `Lists the next ${UPCOMING_MAX} actions that the service will take on a job if nobody responds, soonest first. ` +
+    'Empty unless the server acts on deadlines (`DEADLINES=act`). Bidders see it only while the job is open, and only their own stake.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),

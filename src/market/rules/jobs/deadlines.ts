@@ -336,6 +336,9 @@ export interface UpcomingAction {
   readonly unless: string;
 }
 
+/** A job can have a stake for each of its bids, so the list of what the clock will do needs a limit. */
+export const UPCOMING_MAX = 20;
+
 /** Returns what the clock will do if nobody acts, soonest first. Empty if the job's deadline stands still. */
 export function upcomingActions(
   job: JobTimer,
@@ -348,7 +351,8 @@ export function upcomingActions(
     end && upcoming(CLOCK_TRANSITIONS[end.transition], scheduleOf(job, settings), job, job.nextLookAt),
     ...stakes.map((stake) => upcoming(STAKE_DEADLINE, scheduleOfStake(stake, settings), stake, job.nextLookAt)),
   ];
-  return actions.filter((one) => one !== undefined).toSorted((one, other) => one.at.getTime() - other.at.getTime());
+  const known = actions.filter((one) => one !== undefined);
+  return known.toSorted((one, other) => one.at.getTime() - other.at.getTime()).slice(0, UPCOMING_MAX);
 }
 
 function upcoming(

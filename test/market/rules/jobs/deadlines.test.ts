@@ -1,5 +1,6 @@
 /** When people are reminded, and when the clock acts, by hand-computed times. */
 import { describe, expect, it } from 'vitest';
+import type { BidId, ContractorId } from '../../../../src/market/rules/ids.js';
 import {
   clockStep,
   hasDeadline,
@@ -205,6 +206,19 @@ describe('what is upcoming for a job in review', () => {
     expect(at({ remindedAt: day(13), isWarned: true, nextLookAt: day(15) })).toEqual(day(15));
     expect(at({ remindedAt: day(12), isWarned: false, nextLookAt: day(20) })).toEqual(day(22));
     expect(at({ nextLookAt: day(20) })).toEqual(day(22));
+  });
+
+  it('lists only the soonest, however many stakes a job has', () => {
+    const stakes = Array.from({ length: 300 }, (_, at) => ({
+      bidId: 'bid_x' as BidId,
+      contractorId: 'ctr_x' as ContractorId,
+      deadlineFrom: day(at / 100),
+      remindedAt: null,
+      isWarned: false,
+    }));
+    const upcoming = upcomingActions(timer({ status: 'open' }), stakes.toReversed(), ACT);
+    expect(upcoming).toHaveLength(20);
+    expect(upcoming[19]?.at).toEqual(day(3 + 19 / 100));
   });
 
   it('is nothing if the clock only reminds, or the deadline stands still', () => {
