@@ -464,9 +464,9 @@ describe('support', () => {
     const { token } = await mailTo(app, person.email, GRANTED);
     expect((await post('/auth/password-reset/confirm', { token, new_password: 'bert again' })).status).toBe(200);
     expect((await logIn(person.email, 'bert again')).body.user.id).toBe(person.userId);
-    const [recorded] = await app.sql`select admin_id, reason from admin_actions where action = 'settleEmailUndo'
-      and user_id = ${person.userId}`;
-    expect(recorded).toEqual({ admin_id: ada.userId, reason: 'Proof.' });
+    const [recorded] = await app.sql`select admin_id, reason, decision from admin_actions
+      where action = 'settleEmailUndo' and user_id = ${person.userId}`;
+    expect(recorded).toEqual({ admin_id: ada.userId, reason: 'Proof.', decision: 'former' });
   });
 
   it('decides only if an undo is waiting, and nobody else can decide', async () => {

@@ -117,7 +117,7 @@ export const settleEmailUndo = operation({
           setEmailUndo(tx, { userId, state: next ? 'pending' : 'settled', address: next?.email ?? other }),
           enqueueMail(services.mail, tx, { kind: 'email_undo_granted', email: kept, userId }),
           enqueueMail(services.mail, tx, { kind: 'email_undo_denied', email: other, userId }),
-          recordAdminAction(tx, viewer, { action: 'settleEmailUndo', subjectId: userId, reason }),
+          recordAdminAction(tx, viewer, { action: 'settleEmailUndo', subjectId: userId, reason, decision: keep }),
         );
       });
     await settle().catch(asEmailTaken);

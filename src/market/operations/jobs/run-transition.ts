@@ -96,7 +96,9 @@ function move({ row, lockedJob, input }: Run): Promise<JobRow> {
 }
 
 function recordDecision({ operation: action }: JobAction, { tx, viewer, job }: LockedJob, input: TransitionInput) {
-  const { reason, finalDecision, decision = finalDecision } = input;
+  const { reason, finalDecision, creditContractor } = input;
+  const credit = creditContractor ? 'credit' : 'no_credit';
+  const decision = action === JOB_TRANSITIONS.complete.operation ? credit : (input.decision ?? finalDecision);
   return recordAdminAction(tx, viewer, { action, subjectId: job.id, reason, decision });
 }
 

@@ -32,7 +32,8 @@ export const ADMIN_ACTION = entity(
     },
     until: {
       type: timestamp.nullable(),
-      description: 'When the suspension ends. Null for other actions and for a suspension with no end.',
+      description:
+        'When the suspension or the extended deadline ends. Null for other actions and for a suspension with no end.',
       example: null,
     },
     amount: {
@@ -42,7 +43,9 @@ export const ADMIN_ACTION = entity(
     },
     decision: {
       type: nullableText(TEXT.note),
-      description: 'The decision in a dispute or an appeal. Null for other actions, or if the decision was erased.',
+      description:
+        'The decision in a dispute or an appeal. For `completeJob`, `credit` or `no_credit`. For `settleEmailUndo`, ' +
+        'the address that keeps the account: `current` or `former`. Null for other actions, or if it was erased.',
       example: null,
     },
     createdAt: { type: timestamp, description: 'When the action was performed.' },

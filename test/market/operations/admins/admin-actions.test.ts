@@ -91,6 +91,8 @@ describe("an admin's action on others", () => {
       reachDecision: { decision: 'The decision of reachDecision.' },
       finalizeAppeal: { decision: 'The final decision of finalizeAppeal.' },
       extendDeadline: { until: expect.any(Date) },
+      completeJob: { decision: 'no_credit' },
+      settleEmailUndo: { decision: 'current' },
     };
     for (const [action, call] of Object.entries(CALLS)) {
       await app.sql`alter table admin_actions disable trigger user`;
@@ -230,6 +232,19 @@ describe('the list', () => {
     ).rejects.toThrow();
     await app.sql`update admin_actions set decision = null where id = ${decided?.id ?? ''}`;
     expect((await read(admin, `/${decided?.id}`)).body.decision).toBe(null);
+  });
+
+  it('shows whether a completion gave credit, the same in both APIs', async () => {
+    const { id } = await givenJob(app, 'in_review', people);
+    const body = { reason: 'The owner is away.', credit_contractor: true };
+    expect((await post(`/jobs/${id}/complete`, body)).status).toBe(200);
+    const { data: listed } = (await read(people.admin, `?job_id=${id}`)).body;
+    expect(listed).toMatchObject([{ action: 'completeJob', decision: 'credit' }]);
+    const { data } = await app.graphql(
+      'query ($id: ID!) { adminActions(filter: { jobId: $id }, first: 2) { nodes { id decision } } }',
+      { token: people.admin.token, variables: { id } },
+    );
+    expect(data.adminActions.nodes).toEqual([{ id: listed[0].id, decision: 'credit' }]);
   });
 
   it("doesn't show an erased reason", async () => {
