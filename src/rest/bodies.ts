@@ -208,6 +208,15 @@ export const CONFIRMED_EMAIL = entity('ConfirmedEmail', 'A confirmed email addre
   email: { ...USER.fields.email, description: 'The account’s current address.' },
 });
 
+export const REQUESTED_EMAIL = entity('RequestedEmail', 'An email to a user, which an admin requested.', {
+  ...CONFIRMATION.fields,
+  requested: {
+    type: z.boolean(),
+    description: 'True if an email is on its way. False if the address is already confirmed.',
+    example: true,
+  },
+});
+
 export const CHANGED_PASSWORD = entity('ChangedPassword', 'The result of changing a password.', {
   ...CONFIRMATION.fields,
   noticeSent: PASSWORD.fields.noticeSent,

@@ -34,6 +34,7 @@ import {
   USER_LIST_ITEM,
   PUBLICATION,
   REFRESHED_SESSION,
+  REQUESTED_EMAIL,
   PUBLIC_HOMEOWNER,
   PUBLIC_USER,
   SESSION,
@@ -77,6 +78,14 @@ const JOBS_QUERY = [
 ];
 
 const ONE_JOB = { shows: SHOWN_JOB, answer: withWarnings };
+
+const ONE_EMAIL = {
+  shows: REQUESTED_EMAIL,
+  answer: ({ message, ...rest }: { requested: boolean; message: string }) => ({
+    ...confirmationBody(message),
+    ...rest,
+  }),
+};
 
 function confirms(message: string) {
   return { shows: CONFIRMATION, answer: () => confirmationBody(message) };
@@ -236,19 +245,9 @@ export const ROUTES: readonly Route[] = [
     shows: ADMIN_ACTION,
   }),
   route('GET', '/admin-actions/{id}', OPERATIONS.readAdminAction, { shows: ADMIN_ACTION }),
-  route(
-    'POST',
-    '/users/{id}/password-reset',
-    OPERATIONS.sendPasswordReset,
-    confirms('An email is on its way to the user.'),
-  ),
+  route('POST', '/users/{id}/password-reset', OPERATIONS.sendPasswordReset, ONE_EMAIL),
   route('POST', '/users/{id}/email-undo', OPERATIONS.settleEmailUndo, { shows: PUBLIC_USER }),
-  route(
-    'POST',
-    '/users/{id}/email/verification',
-    OPERATIONS.resendEmailVerification,
-    confirms('Unless the address is already confirmed, an email is on its way.'),
-  ),
+  route('POST', '/users/{id}/email/verification', OPERATIONS.resendEmailVerification, ONE_EMAIL),
   route('GET', '/homeowners/{id}', OPERATIONS.readHomeowner, { shows: PUBLIC_HOMEOWNER }),
   route('GET', '/tokens', OPERATIONS.readTokens, { query: ['userId'], shows: TOKEN_BALANCE }),
   route('GET', '/tokens/transactions', OPERATIONS.listTransfers, {

@@ -393,12 +393,18 @@ function revisedSinceDenial(version: number, expectedVersion: number): Explanati
  * credit.
  */
 function creditDenial({ job, isCredited }: Given<'isCredited'>): Explanation | undefined {
-  return job.status === 'in_review' || isCredited ? undefined : NO_WORK_TO_CREDIT;
+  if (job.status === 'in_review' || isCredited) return undefined;
+  return job.status === 'completed' ? COMPLETED_WITHOUT_CREDIT : NO_WORK_TO_CREDIT;
 }
 
 const NO_WORK_TO_CREDIT = {
   message: 'You can give credit only for a job in review.',
   fields: { creditContractor: 'must be false unless the job is in review' },
+};
+
+const COMPLETED_WITHOUT_CREDIT = {
+  message: 'This job was already completed without credit. Credit can’t be added later.',
+  fields: { creditContractor: 'must be false because the job is already completed' },
 };
 
 /** Contractors who have already bid can still see a suspended homeowner's job, but can't bid again. */

@@ -130,12 +130,12 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   }
 
   /** Counts the call against a rate limit, or refuses it with `retryAfter`. The count can be refunded. */
-  async consume(name: BudgetOf<S>, identity: string): Promise<Consumption> {
+  async consume(name: BudgetOf<S>, identity: string, counted = 'requests'): Promise<Consumption> {
     const taken = await this.#take(name, identity);
     this.taken.set(name, taken);
     if (!taken.allowed) {
       const { retryAfterSeconds: retryAfter } = taken;
-      const message = `Too many requests. Try again in ${inWords(retryAfter)}.`;
+      const message = `Too many ${counted}. Try again in ${inWords(retryAfter)}.`;
       throw refuse('RATE_LIMITED', { message, details: { retryAfter, limit: name } });
     }
     return {

@@ -16,8 +16,10 @@ const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
  */
 const isOutOfRange = (timestamp: number) => timestamp < FIRST_MOMENT || timestamp > LAST_MOMENT;
 
+const NO_TIMESTAMP = 'must be a timestamp with a time zone, such as 2026-05-04T12:30:00.000Z';
+
 export const timestampInBody = z.iso
-  .datetime({ offset: true, error: 'must be a timestamp with a time zone, such as 2026-05-04T12:30:00.000Z' })
+  .datetime({ offset: true, error: ({ input }) => (input === undefined ? undefined : NO_TIMESTAMP) })
   .max(FIELD_TEXT.moment)
   .refine((text) => !isOutOfRange(Date.parse(text)), 'must be in the years 1 to 9999')
   .transform((text) => new Date(text))

@@ -20,6 +20,7 @@ import type { Entity } from '../../platform/fields/entity.js';
 import {
   BID_ACTIONS,
   CHANGED_PASSWORD,
+  REQUESTED_EMAIL,
   CONFIRMED_EMAIL,
   CONFIRMATION,
   EVENT_LOG,
@@ -99,6 +100,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   PUBLICATION,
   CONFIRMATION,
   CHANGED_PASSWORD,
+  REQUESTED_EMAIL,
   CONFIRMED_EMAIL,
   UNDONE_EMAIL_CHANGE,
   PAGINATION,

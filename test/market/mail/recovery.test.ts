@@ -108,13 +108,31 @@ it("support's link goes to the person who wrote, is recorded, and is of no use t
   const [ada, vera] = [await admin(app), await homeowner(app, 'Vera')];
   const send = (token: string) => app.rest('POST', `/v1/users/${vera.userId}/password-reset`, { token });
   expect((await send(vera.token)).status).toBe(403);
-  expect((await send(ada.token)).status).toBe(200);
+  const sent = await send(ada.token);
+  const message = `A link to set a new password is on its way to ${vera.email}.`;
+  expect([sent.status, sent.body]).toEqual([200, { status: 200, message, data: {}, requested: true }]);
   const { token } = await mailTo(app, vera.email, RESET);
   expect((await reset(token, 'vera is back')).status).toBe(200);
   const recorded = await app.sql`select action, admin_id from admin_actions where user_id = ${vera.userId}`;
   expect([...recorded]).toEqual([{ action: 'sendPasswordReset', admin_id: ada.userId }]);
   const nobody = await app.rest('POST', `/v1/users/usr_${'0'.repeat(27)}/password-reset`, { token: ada.token });
   expect(nobody.status).toBe(404);
+});
+
+it.each([
+  ['password-reset', 'A link to set a new password is on its way to '],
+  ['email/verification', 'A link to confirm the address is on its way to '],
+])("tells support that Vera's address bounces and another one claims her account (%s)", async (path, beginning) => {
+  const [ada, vera] = [await admin(app), await homeowner(app, 'Vera')];
+  // Once the signup email has arrived, it can't change anything anymore.
+  await mailTo(app, vera.email, CONFIRM);
+  await app.sql`update users set email_undeliverable = true, email_undo = 'pending',
+    email_undo_address = 'former.vera@example.test' where id = ${vera.userId}`;
+  const { body } = await app.rest('POST', `/v1/users/${vera.userId}/${path}`, { token: ada.token });
+  const message =
+    `${beginning}${vera.email}. The mail server permanently rejected our last email to this address. ` +
+    'Support hasn’t decided yet whether this address or former.vera@example.test keeps the account.';
+  expect(body).toMatchObject({ message, requested: true });
 });
 
 describe('an address', () => {
@@ -468,7 +486,11 @@ describe('emails requested by strangers', () => {
       });
     for (let n = 0; n < 20; n += 1) expect((await change(mia, n)).status).toBe(200);
     const { status, body } = await change(mia, 20);
-    expect([status, body.details.limit]).toEqual([429, 'mailPerCaller']);
+    expect([status, body.details.limit, body.error]).toEqual([
+      429,
+      'mailPerCaller',
+      expect.stringMatching(/^Too many emails\. Try again in \d+ minutes\.$/),
+    ]);
     expect((await change(max, 21)).status).toBe(200);
     await limited.close();
   });

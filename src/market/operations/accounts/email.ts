@@ -16,6 +16,7 @@ import { emptyInput } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { invalidField } from '../../../platform/call/validation.js';
 import {
+  addressedTo,
   assertMailAllowed,
   findLink,
   invalidLink,
@@ -55,14 +56,19 @@ export const resendEmailVerification = operation({
   budget: 'write',
   refusals: ['NOT_CONFIGURED'],
   input: z.strictObject({ id: idInPath('user').describe('The user.') }),
-  async prepare(call, { id: userId }): Promise<NewMail | null> {
+  async prepare(call, { id: userId }): Promise<{ mail: NewMail | null; message: string }> {
     const [account] = await selectCredentials(call.db, { userId });
     if (!account) throw refuse('NOT_FOUND', { message: 'User not found.' });
-    if (account.emailVerified) return null;
+    const { email } = account;
+    if (account.emailVerified)
+      return { mail: null, message: `No email was sent, because ${email} is already confirmed.` };
     await assertMailAllowed(call, { userId: call.viewer.userId });
-    return { kind: 'email_verification', email: account.email, userId };
+    return {
+      mail: { kind: 'email_verification', email, userId },
+      message: `A link to confirm the address is on its way to ${addressedTo(account)}`,
+    };
   },
-  async run({ db, services, viewer }, { id }, mail): Promise<{ requested: boolean }> {
+  async run({ db, services, viewer }, { id }, { mail, message }): Promise<{ requested: boolean; message: string }> {
     if (mail)
       await db.inTransaction((tx) =>
         tx.commitWith(
@@ -70,7 +76,7 @@ export const resendEmailVerification = operation({
           recordAdminAction(tx, viewer, { action: 'resendEmailVerification', subjectId: id }),
         ),
       );
-    return { requested: mail !== null };
+    return { requested: mail !== null, message };
   },
 });
 

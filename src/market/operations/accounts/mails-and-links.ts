@@ -9,6 +9,7 @@ import type { MailBudget } from '../../rules/rate-limits.js';
 import { addressIdentity } from '../../../platform/security/address.js';
 import { hashOfLinkToken } from '../../../platform/security/link-tokens.js';
 import type { Db } from '../../../platform/db/database.js';
+import type { selectCredentials } from '../../store/accounts/accounts.js';
 import { insertMail, markLinkUsed, selectLink } from '../../store/accounts/mails.js';
 import { newId } from '../../store/new-id.js';
 import type { Call } from '../operation.js';
@@ -29,6 +30,19 @@ export async function enqueueMail({ tokens }: Call<unknown>['services']['mail'],
     hours: link?.hours ?? null,
     domain: mail.email.slice(mail.email.lastIndexOf('@') + 1),
   });
+}
+
+type Credentials = Awaited<ReturnType<typeof selectCredentials>>[number];
+
+/** Tells an admin where the user's email goes, and why its recipient may not be the account's owner. */
+export function addressedTo(account: Credentials): string {
+  const { email, emailUndeliverable, emailUndo, emailUndoAddress } = account;
+  const rejected = emailUndeliverable ? ' The mail server permanently rejected our last email to this address.' : '';
+  const disputed =
+    emailUndo === 'pending'
+      ? ` Support hasn’t decided yet whether this address or ${emailUndoAddress} keeps the account.`
+      : '';
+  return `${email}.${rejected}${disputed}`;
 }
 
 /** The emails for each purpose are counted separately. */
@@ -64,7 +78,7 @@ export async function assertMailAllowed(call: Call<unknown>, { userId, isUnconfi
 }
 
 async function consumeMail(call: Call<unknown>, budget: MailBudget, identity: string): Promise<void> {
-  await call.caller.consume(budget, identity).catch((refusal: unknown) => {
+  await call.caller.consume(budget, identity, 'emails').catch((refusal: unknown) => {
     noteDropped(call, budget);
     throw refusal;
   });

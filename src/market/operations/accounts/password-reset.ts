@@ -12,6 +12,7 @@ import { idInPath } from '../../rules/id-fields.js';
 import { invalidField } from '../../../platform/call/validation.js';
 import { endSessionsAndKeys } from '../sessions/ended-sessions.js';
 import {
+  addressedTo,
   assertMailAllowed,
   findLink,
   invalidLink,
@@ -46,26 +47,29 @@ export const requestPasswordReset = operation({
 export const sendPasswordReset = operation({
   name: 'sendPasswordReset',
   description:
-    'Sends a user who contacted support a link to set a new password. The link goes to the account’s email address.',
+    'Sends a user who contacted support a link to set a new password. The link goes to the account’s current email ' +
+    'address, even if that address is undeliverable or an email undo is pending.',
   allows: ['admin'],
   budget: 'write',
   refusals: ['NOT_CONFIGURED'],
   input: z.strictObject({ id: idInPath('user').describe('The user.') }),
-  async prepare(call, { id }): Promise<NewMail> {
+  async prepare(call, { id }): Promise<{ mail: NewMail; message: string }> {
     const [account] = await selectCredentials(call.db, { userId: id });
     if (!account) throw refuse('NOT_FOUND', { message: 'User not found.' });
-    const { email } = account;
     await assertMailAllowed(call, { userId: call.viewer.userId });
-    return { kind: 'password_reset_by_support', email, userId: null };
+    return {
+      mail: { kind: 'password_reset_by_support', email: account.email, userId: null },
+      message: `A link to set a new password is on its way to ${addressedTo(account)}`,
+    };
   },
-  async run({ db, services, viewer }, { id }, mail): Promise<{ requested: true }> {
+  async run({ db, services, viewer }, { id }, { mail, message }): Promise<{ requested: true; message: string }> {
     await db.inTransaction((tx) =>
       tx.commitWith(
         enqueueMail(services.mail, tx, mail),
         recordAdminAction(tx, viewer, { action: 'sendPasswordReset', subjectId: id }),
       ),
     );
-    return { requested: true };
+    return { requested: true, message };
   },
 });
 

@@ -1,6 +1,6 @@
 /** Lists the log of admin actions, which every admin operation on another person writes to. */
 import { z } from 'zod';
-import { ADMIN_ACTION } from '../../rules/entities/admin-action.js';
+import { ADMIN_ACTION, RECORDED_OPERATIONS } from '../../rules/entities/admin-action.js';
 import { refuse } from '../../rules/errors.js';
 import { TEXT } from '../../rules/market-limits.js';
 import { requiredText } from '../../../platform/fields/values.js';
@@ -11,6 +11,7 @@ import {
 } from '../../store/accounts/admin-actions.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
+import { mustBeOneOf } from '../../../platform/call/validation.js';
 import { optionalText } from '../../../platform/fields/shapes.js';
 import { idInPath, idOf } from '../../rules/id-fields.js';
 
@@ -28,7 +29,10 @@ export const adminActionFilter = z.strictObject({
     .nullish()
     .describe('Only actions that concern this user. A decision about a job concerns both parties.'),
   jobId: idOf('job').nullish().describe('Only actions on this job.'),
-  action: action.nullish().describe('Only actions with this GraphQL operation.'),
+  action: action
+    .refine((name) => RECORDED_OPERATIONS.includes(name), mustBeOneOf(RECORDED_OPERATIONS))
+    .nullish()
+    .describe('Only actions with this GraphQL operation.'),
 });
 
 export const listAdminActions = operation({

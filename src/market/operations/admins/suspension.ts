@@ -56,7 +56,7 @@ export const restoreUser = operation({
   name: 'restoreUser',
   description:
     'Ends a suspension. The user can log in again, and their open jobs and bids are active again. They must create ' +
-    'new API keys and resume their webhooks.',
+    'new API keys and resume their webhooks. If the user isn’t suspended, nothing changes and nothing is recorded.',
   allows: ['admin'],
   budget: 'write',
   input: personInput.extend({ reason: optionalReason }),

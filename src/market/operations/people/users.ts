@@ -18,7 +18,8 @@ const NEWEST_FIRST = ['time', 'text'] as const;
 export const userFilter = z.strictObject({
   search: optionalText(TEXT.title).describe(
     'Only accounts whose full name, email address, or phone number contains this text, ignoring case. Seven or more ' +
-      'digits match a phone number regardless of its punctuation, with or without the country code 1.',
+      'digits match a phone number regardless of its punctuation, with or without the country code 1. While an email ' +
+      'undo is pending, the former address matches too.',
   ),
   userType: USER.schema.shape.userType.nullish().describe('Only accounts of this type.'),
   suspended: z.boolean().nullish().describe('If true, only suspended accounts. If false, only the others.'),

@@ -5,6 +5,23 @@ import { TEXT } from '../market-limits.js';
 import { timestamp, nullableText, requiredText } from '../../../platform/fields/values.js';
 import { idOf, identifier } from '../id-fields.js';
 
+/** The operations that are recorded. */
+export const RECORDED_OPERATIONS: readonly string[] = [
+  'adjustTokens',
+  'completeJob',
+  'endUserSessions',
+  'extendDeadline',
+  'finalizeAppeal',
+  'reachDecision',
+  'resendEmailVerification',
+  'restoreUser',
+  'sendPasswordReset',
+  'settleEmailUndo',
+  'suspendUser',
+  'unverifyContractor',
+  'verifyContractor',
+];
+
 export const ADMIN_ACTION = entity(
   'AdminAction',
   'An admin’s action on a user or a job. It’s never changed or deleted, but its reason and decision can be erased.',

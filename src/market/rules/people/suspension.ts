@@ -12,12 +12,20 @@ import type { UserId } from '../ids.js';
 
 /** The message doesn't contain the reason, which only admins can see. */
 export function suspended(until: Date | null): Refusal {
-  const end = until && ` until ${DAY.format(until)}`;
+  const end = until && ` until ${(until.getTime() - Date.now() < DAY_MS ? TIME : DAY).format(until)}`;
   const message = `This account is suspended${end ?? ''}. Contact support if you think this is a mistake.`;
   return unauthorized('INVALID_CREDENTIALS', 'suspended', message, { until });
 }
 
-const DAY = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', year: 'numeric', timeZone: 'UTC' });
+const DAY_MS = 86_400_000;
+const DAY_PARTS = { month: 'long', day: 'numeric', year: 'numeric', timeZone: 'UTC' } as const;
+const DAY = new Intl.DateTimeFormat('en-US', DAY_PARTS);
+const TIME = new Intl.DateTimeFormat('en-US', {
+  ...DAY_PARTS,
+  hour: 'numeric',
+  minute: '2-digit',
+  timeZoneName: 'short',
+});
 
 /**
  * At least one admin always remains: the caller. No other admin can suspend the caller at the same time, because the

@@ -118,6 +118,7 @@ export const selectCredentials = statement(
   {
     email: users.email,
     emailVerified: users.emailVerified,
+    emailUndeliverable: users.emailUndeliverable,
     emailUndo: users.emailUndo,
     emailUndoAddress: users.emailUndoAddress,
     passwordHash: users.passwordHash,

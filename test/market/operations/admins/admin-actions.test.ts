@@ -187,7 +187,6 @@ describe('the list', () => {
       [`?admin_id=${other}`, { adminId: other }, 0],
       [`?user_id=${userId}`, { userId }, all.filter((row) => row.user_id === userId).length],
       [`?action=${action}&user_id=${userId}`, { action, userId }, all.filter((row) => row.action === action).length],
-      ['?action=nothing', { action: 'nothing' }, 0],
     ] as const) {
       const listed = (await read(people.admin, query)).body.data;
       const { data } = await app.graphql(LIST, { token: people.admin.token, variables: { filter } });
@@ -201,6 +200,13 @@ describe('the list', () => {
       job: { id: job },
     });
     expect(byRest(await read(people.admin, '?admin_id=x'))).toEqual(invalid('admin_id'));
+    // The name of the REST route isn't the name of the operation.
+    const misspelled = await read(people.admin, '?action=complete-job');
+    expect(misspelled.body.details.fields.action.replace('must be one of ', '').split(', ')).toEqual(
+      Object.keys(CALLS).toSorted(),
+    );
+    const variables = { filter: { action: 'complete-job' } };
+    expect(byGraphql(await app.graphql(LIST, { token: people.admin.token, variables }))).toEqual(invalid('action'));
   });
 
   it('lists a decision for both parties and for its job, page by page', async () => {

@@ -82,6 +82,10 @@ describe('a suspended person', () => {
       '2999-12-01T00:00:00.000Z',
     ]);
     expect(JSON.stringify(errors)).not.toContain('For a while.');
+    await suspend(hanna.userId, { reason: 'For an hour.', until: new Date(Date.now() + 3_600_000).toISOString() });
+    expect((await logIn(hanna)).body.error).toMatch(
+      /^This account is suspended until \w+ \d+, \d{4} at \d+:\d\d\s[AP]M UTC\. Contact support/u,
+    );
     const wrong = await logIn({ ...hanna, password: 'not her password' });
     expect([wrong.status, wrong.body.details.reason]).toEqual([401, 'wrong_credentials']);
     const [endpoint] = await app.sql`select status, paused_reason from webhook_endpoints where id = ${made.webhook.id}`;
@@ -94,6 +98,7 @@ describe('a suspended person', () => {
     expect(await acts(hanna.userId)).toEqual([
       ['suspendUser', 'Asks for money.'],
       ['suspendUser', 'For a while.'],
+      ['suspendUser', 'For an hour.'],
       ['restoreUser', null],
     ]);
   });
@@ -341,7 +346,10 @@ describe('a suspended contractor', () => {
       // Repeating the call changes nothing. Credit that wasn't given can't be added later.
       const repeated = await complete(id);
       if (credit === 1) expect([repeated.status, repeated.body.status]).toEqual([200, 'completed']);
-      else expect(byRest(repeated)).toEqual(NOTHING_TO_CREDIT);
+      else {
+        expect(byRest(repeated)).toEqual(NOTHING_TO_CREDIT);
+        expect(repeated.body.error).toBe('This job was already completed without credit. Credit can’t be added later.');
+      }
       expect(await recordOf()).toEqual({ jobs: start?.jobs + credit, ratings: start?.ratings });
     }
     const approved = await givenJob(app, 'completed', people);
@@ -400,6 +408,11 @@ describe('support', () => {
     const RESEND = 'mutation ($id: ID!) { resendEmailVerification(userId: $id) { requested } }';
     const { data } = await app.graphql(RESEND, { token: ada.token, variables: { id: hanna.userId } });
     expect([data.resendEmailVerification.requested, await mails()]).toEqual([false, before + 1]);
+    const message = `No email was sent, because ${hanna.email} is already confirmed.`;
+    expect([(await resend()).body, await mails()]).toEqual([
+      { status: 200, message, data: {}, requested: false },
+      before + 1,
+    ]);
     expect((await post(ada, `/users/${newId('user')}/email/verification`)).status).toBe(404);
     expect(await acts(hanna.userId)).toEqual([['resendEmailVerification', null]]);
   });

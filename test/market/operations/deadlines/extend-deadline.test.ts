@@ -92,6 +92,14 @@ describe.each(APIS)('through %s', (api) => {
   });
 });
 
+it('a request without a new deadline learns that it is required', async () => {
+  const { id } = await givenJob(app, 'in_review', people);
+  const problemOf = async (body: object) =>
+    (await app.rest('POST', `/v1/jobs/${id}/extend-deadline`, { token: people.owner.token, body })).body.details.fields;
+  expect(await problemOf({})).toEqual({ until: 'is required' });
+  expect(await problemOf({ until: null })).toEqual({ until: expect.stringMatching(/^must be a timestamp/) });
+});
+
 it('once per status and job, even if the job comes back to the status', async () => {
   const job = await givenJob(app, 'in_review', people);
   const longer = async () => extend('rest', 'owner', job, { until: daysAfter(await endOf(job), 1) });

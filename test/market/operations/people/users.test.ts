@@ -100,6 +100,21 @@ describe('A phone number', () => {
   });
 });
 
+test('an account whose email change is disputed is found by its former address, until support has decided', async () => {
+  const find = () => found('search=former.Hanna@', 'search: "former.Hanna@"');
+  expect(await find()).toEqual([]);
+  const { userId } = people.Hanna!;
+  await app.sql`update users set email_undo = 'pending', email_undo_address = 'former.hanna@example.test'
+    where id = ${userId}`;
+  expect(await find()).toEqual(['Hanna']);
+  expect(await found('search=former.h&email_undo=pending', 'search: "former.h", emailUndo: PENDING')).toEqual([
+    'Hanna',
+  ]);
+  await app.sql`update users set email_undo = 'settled' where id = ${userId}`;
+  expect(await find()).toEqual([]);
+  await app.sql`update users set email_undo = null, email_undo_address = null where id = ${userId}`;
+});
+
 test('an account and its profile always have the same creation time, and so the same place in lists', async () => {
   const { Carl: carl, Carla: carla } = people as Record<'Carl' | 'Carla', Person>;
   const orders = () => Promise.all([found('', ''), found('user_type=contractor', 'userType: CONTRACTOR')]);
