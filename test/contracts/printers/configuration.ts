@@ -21,7 +21,10 @@ const TOPICS: Readonly<Record<string, RegExp>> = {
 };
 
 export function environmentFile(): string {
-  const head = '# Copy this file to .env and change what you need. An empty variable counts as unset.';
+  const head = [
+    '# Copy this file to .env and change what you need. An empty variable counts as unset. Put a value with spaces or',
+    '# special characters in single quotes.',
+  ].join('\n');
   return [head, ...variables().map(({ name, preset, description }) => `# ${sentence(description)}\n${name}=${preset}`)]
     .join('\n\n')
     .concat('\n');

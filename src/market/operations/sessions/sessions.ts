@@ -58,7 +58,7 @@ export const logIn = operation({
         throw error;
       });
       if (!account || !matches) return undefined;
-      if (account.user.suspendedAt) throw suspended(account.user.suspendedUntil);
+      if (account.user.suspendedAt) throw suspended(account.user.suspendedUntil, new Date());
       const newSession = await db.inTransaction((tx) =>
         openSession(tx, {
           userId: account.user.id,

@@ -11,8 +11,8 @@ import type { Refusal } from '../../../platform/errors.js';
 import type { UserId } from '../ids.js';
 
 /** The message doesn't contain the reason, which only admins can see. */
-export function suspended(until: Date | null): Refusal {
-  const end = until && ` until ${(until.getTime() - Date.now() < DAY_MS ? TIME : DAY).format(until)}`;
+export function suspended(until: Date | null, now: Date): Refusal {
+  const end = until && ` until ${(until.getTime() - now.getTime() < DAY_MS ? TIME : DAY).format(until)}`;
   const message = `This account is suspended${end ?? ''}. Contact support if you think this is a mistake.`;
   return unauthorized('INVALID_CREDENTIALS', 'suspended', message, { until });
 }

@@ -100,7 +100,7 @@ describe('A phone number', () => {
   });
 });
 
-test('an account whose email change is disputed is found by its former address, until support has decided', async () => {
+test('an account with a pending email undo is found by its former address, until support decides', async () => {
   const find = () => found('search=former.Hanna@', 'search: "former.Hanna@"');
   expect(await find()).toEqual([]);
   const { userId } = people.Hanna!;
