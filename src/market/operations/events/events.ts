@@ -83,9 +83,9 @@ export async function findProposal(db: Db, viewer: Viewer, id: ProposalId): Prom
 }
 
 /** The stream opens only after the operation, because the session check may still fail until then. */
-export interface EventsToCome {
+export interface EventsToCome<Event = JobEvent> {
   /** Reads past events through `db`. */
-  readonly open: (db: Db) => EventStream<JobEvent>;
+  readonly open: (db: Db) => EventStream<Event>;
 }
 
 const after = position
@@ -126,7 +126,7 @@ export const streamJobEvents = operation({
  * After a restore from a backup, a client can have a position above the last one, and would then miss events. Every
  * instance commits a position before clients can read it, so this statement sees every position that a client can have.
  */
-export async function assertPositionExists(db: Db, after: string): Promise<void> {
+export async function assertPositionExists(db: Db, wanted: string, field = 'after'): Promise<void> {
   const [{ last } = { last: '0' }] = await selectLastPosition(db, {});
-  if (BigInt(after) > BigInt(last)) throw invalidField('after', `is after the last position, which is ${last}`);
+  if (BigInt(wanted) > BigInt(last)) throw invalidField(field, `is after the last position, which is ${last}`);
 }
