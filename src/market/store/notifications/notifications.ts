@@ -10,7 +10,7 @@ import type { UserId } from '../../rules/ids.js';
 import type { Role, Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
 import { pagedList, type Page, type SamePageRequest } from '../../../platform/db/pages/page.js';
-import { mayBeAbsent } from '../../../platform/db/rows.js';
+import { mayBeAbsent, type Fields } from '../../../platform/db/rows.js';
 import { asArray, builder, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { eventShape, type EventRow } from '../events/events.js';
 import { users } from '../tables/accounts.js';
@@ -79,22 +79,21 @@ const shapeFor = (role: Role) => ($: Placeholders<FeedValues>) => ({
   accountEvent: mayBeAbsent(accountEventColumns),
 });
 
-function visibleNotifications<F extends Parameters<typeof builder.select>[0] & object>(
+function visibleNotifications(
   role: Role,
   $: Placeholders<ViewerIds>,
-  fields: F,
+  fields: Fields,
   condition: SQL | undefined,
 ) {
-  const joined = builder
+  const isOwnBid = role === 'contractor' ? sql`own.job_id = ${events.jobId} and ${isCountedBidOf($)}` : sql`false`;
+  return builder
     .select(fields)
     .from(notifications)
     .leftJoin(events, eq(events.position, notifications.position))
-    .leftJoin(accountEvents, eq(accountEvents.position, notifications.position));
-  const withBid =
-    role === 'contractor'
-      ? joined.leftJoin(sql`bids own`, sql`own.job_id = ${events.jobId} and ${isCountedBidOf($)}`)
-      : joined;
-  return withBid.where(and(eq(notifications.userId, $('userId')), isVisible(role, $), condition)).$dynamic();
+    .leftJoin(accountEvents, eq(accountEvents.position, notifications.position))
+    .leftJoin(sql`bids own`, isOwnBid)
+    .where(and(eq(notifications.userId, $('userId')), isVisible(role, $), condition))
+    .$dynamic();
 }
 
 const listFor = forEachRole((role) =>
