@@ -1,9 +1,11 @@
 /** Emails, both sent and unsent. An email's text is generated from its row when it's sent. */
 import { sql } from 'drizzle-orm';
-import { index, pgTable, text } from 'drizzle-orm/pg-core';
+import { index, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import type { AccountEventType } from '../../rules/account-events.js';
+import type { EventType } from '../../rules/events.js';
 import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
 import { users } from './accounts.js';
-import { createdAt, moment } from '../../../platform/db/tables/columns.js';
+import { createdAt, moment, position } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 
 /** The expiry time of a link that waits for support's decision. */
@@ -24,6 +26,13 @@ export const mails = pgTable(
     tokenHash: text().unique('mails_by_token'),
     expiresAt: moment(),
     usedAt: moment(),
+    /** For a notification, the type of its events. Null for other emails. */
+    type: text().$type<EventType | AccountEventType>(),
+    /** For a notification, its job. Null for account events and other emails. */
+    jobId: idColumn('job'),
+    /** The email covers the events between these positions. Null unless it's a notification or a digest. */
+    fromPosition: position(),
+    upToPosition: position(),
   },
   (t) => [
     index('mails_newest').on(t.createdAt, t.id),
@@ -32,5 +41,9 @@ export const mails = pgTable(
     index('mails_to_be_undone')
       .on(t.email)
       .where(sql`kind = 'email_changed' and used_at is null`),
+    // Further events extend the notification that waits, so a person gets one email per type and job at a time.
+    uniqueIndex('mails_waiting_notifications')
+      .on(t.userId, t.type, sql`coalesce(job_id, '')`)
+      .where(sql`kind = 'notification' and outcome is null`),
   ],
 );
