@@ -15,7 +15,12 @@ import type { Context } from '../context.js';
 import { Viewer } from '../types/account.js';
 import { Connection, PageArgs } from '../types/connection.js';
 import { inputOf } from '../types/field.js';
-import { Notification, NotificationConnection, NotificationEvent, NotificationSettings } from '../types/notifications.js';
+import {
+  Notification,
+  NotificationConnection,
+  NotificationEvent,
+  NotificationSettings,
+} from '../types/notifications.js';
 import { MarkNotificationsReadPayload, UpdateNotificationSettingsPayload } from '../types/payloads.js';
 import { mutationOptions } from './field-options.js';
 

@@ -5,12 +5,14 @@ import { PAGE } from '../../../platform/caller-limits.js';
 import { partyToOwn } from '../../rules/parties.js';
 import { PROPOSAL_EVENT, proposalFrom } from '../../rules/jobs/disputes.js';
 import type { Proposal } from '../../rules/entities/dispute.js';
-import { siblingOf, type EventId, type ProposalId } from '../../rules/ids.js';
+import { ACCOUNT_EVENT_TYPES_FOR_ADMINS } from '../../rules/account-events.js';
+import { siblingOf, type AccountEventId, type EventId, type ProposalId } from '../../rules/ids.js';
 import { refuse } from '../../rules/errors.js';
 import { eventFor, readEvent } from '../../rules/reading/timeline.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { position } from '../../../platform/fields/values.js';
 import type { Db } from '../../../platform/db/database.js';
+import { selectAccountEvent, type AccountEvent } from '../../store/events/account-event-log.js';
 import { findEvent as findStoredEvent, listOwnEvents as listStoredEvents } from '../../store/events/event-log.js';
 import type { JobEvent } from '../../store/events/events.js';
 import { mapPage, type Page } from '../../../platform/db/pages/page.js';
@@ -72,6 +74,15 @@ export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<Jo
   if (!stored) throw refuse('NOT_FOUND', { message: 'Event not found.' });
   const event = readEvent(viewer, stored, 'job');
   if (!event) throw refuse('FORBIDDEN', { message: 'You don’t have access to this event.' });
+  return event;
+}
+
+export async function findAccountEvent(db: Db, viewer: Viewer, id: AccountEventId): Promise<AccountEvent> {
+  const [event] = await selectAccountEvent(db, { id });
+  if (!event) throw refuse('NOT_FOUND', { message: 'Event not found.' });
+  const isForAdmins = ACCOUNT_EVENT_TYPES_FOR_ADMINS.includes(event.type);
+  if (event.userId !== viewer.userId && !(viewer.role === 'admin' && isForAdmins))
+    throw refuse('FORBIDDEN', { message: 'You don’t have access to this event.' });
   return event;
 }
 

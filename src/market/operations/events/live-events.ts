@@ -56,8 +56,7 @@ export function openEvents(
   const selection = {
     key: jobId ?? viewer.homeownerId ?? viewer.contractorId ?? ADMINS,
     readerId: viewer.contractorId,
-    read: (entry: LiveEntry) =>
-      'homeownerId' in entry ? readEvent(viewer, entry, jobId ? 'job' : 'mine') : undefined,
+    read: (entry: LiveEntry) => ('homeownerId' in entry ? readEvent(viewer, entry, jobId ? 'job' : 'mine') : undefined),
     readPage: (on: Db, range: PositionRange) => readPage(on, viewer, jobId, range),
   };
   return live.open(selection, after == null ? undefined : BigInt(after), db);

@@ -4,25 +4,29 @@ import type { PositionRange } from '../../../platform/live/fan-out.js';
 import { PAGE } from '../../../platform/caller-limits.js';
 import type { Db } from '../../../platform/db/database.js';
 import type { BidId, JobId } from '../../rules/ids.js';
-import { notificationFor, readersOfAccount, readersOfJob, type NotificationReader } from '../../rules/notifications.js';
+import {
+  notificationFor,
+  type NotifiedType,
+  readersOfAccount,
+  readersOfJob,
+  type NotificationReader,
+} from '../../rules/notifications.js';
 import { partyToOwn } from '../../rules/parties.js';
 import { eventFor, readEvent } from '../../rules/reading/timeline.js';
 import type { Viewer } from '../../rules/viewer.js';
+import type { AccountEvent } from '../../store/events/account-event-log.js';
 import type { JobEvent } from '../../store/events/events.js';
 import type { LiveEntry } from '../../store/events/live-batch.js';
-import {
-  listNotifications,
-  type AccountEventRow,
-  type StoredNotification,
-} from '../../store/notifications/notifications.js';
+import { listNotifications, type StoredNotification } from '../../store/notifications/notifications.js';
 
 export interface Notification {
   readonly position: string;
+  readonly type: NotifiedType;
   readonly title: string;
   readonly sentence: string;
   readonly jobId: JobId | null;
   readonly bidId: BidId | null;
-  readonly event: JobEvent | AccountEventRow;
+  readonly event: JobEvent | AccountEvent;
   readonly isRead: boolean;
 }
 
@@ -48,14 +52,14 @@ function ofJob({ role }: Viewer, event: JobEvent, isAwardee: boolean, isRead: bo
   return { ...wordsFor(event, readersOfJob(role, isAwardee)), jobId, bidId, event, isRead };
 }
 
-function ofAccount({ userId }: Viewer, event: AccountEventRow, isRead: boolean): Notification {
+function ofAccount({ userId }: Viewer, event: AccountEvent, isRead: boolean): Notification {
   return { ...wordsFor(event, readersOfAccount(event.userId === userId)), jobId: null, bidId: null, event, isRead };
 }
 
-function wordsFor({ type, position }: JobEvent | AccountEventRow, readers: readonly NotificationReader[]) {
+function wordsFor({ type, position }: JobEvent | AccountEvent, readers: readonly NotificationReader[]) {
   const entry = notificationFor(type, readers);
   if (!entry || position === null) throw new Error(`Nobody is notified of ${type}.`);
-  return { position, title: entry.title, sentence: entry.sentence };
+  return { position, type, title: entry.title, sentence: entry.sentence };
 }
 
 export function openNotifications(

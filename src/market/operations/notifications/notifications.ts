@@ -67,9 +67,7 @@ export const markNotificationsRead = operation({
     'tabs can call this in any order.',
   allows: 'signed in',
   budget: 'write',
-  input: z.strictObject({
-    upTo: position.describe('The position of the newest notification that you’ve seen.'),
-  }),
+  input: z.strictObject({ upTo: position.describe('The position of the newest notification that you’ve seen.') }),
   async run({ db, viewer }, { upTo }): Promise<ReadPosition> {
     await assertPositionExists(db, upTo, 'upTo');
     const [row] = await markRead(db, { userId: viewer.userId, upTo });

@@ -8,12 +8,18 @@ import { CHANNELS, EMAIL_PROBLEMS, NOTIFIED_TYPES } from '../notifications.js';
 import { ACCOUNT_EVENT } from './account-event.js';
 import { JOB_EVENT } from './event.js';
 
+const TYPE = {
+  type: enumOf(NOTIFIED_TYPES, 'NotificationType'),
+  description: 'The type of event.',
+  example: 'bid.submitted',
+} as const;
 export const NOTIFICATION = entity('Notification', 'What you’re told about an event, in a title and a sentence.', {
   position: {
     type: position,
     description: 'The event’s position, as digits. A later event has a higher position.',
     example: '4711',
   },
+  type: TYPE,
   title: { type: text(TEXT.line), description: 'A title, in plain English.', example: 'You have a new bid' },
   sentence: {
     type: text(TEXT.line),
@@ -22,10 +28,7 @@ export const NOTIFICATION = entity('Notification', 'What you’re told about an 
   },
   jobId: { type: idOf('job').nullable(), description: 'The job to link to. Null if the event concerns your account.' },
   bidId: { type: idOf('bid').nullable(), description: 'The bid to link to. Null if the event isn’t about one bid.' },
-  event: {
-    type: z.union([JOB_EVENT.schema, ACCOUNT_EVENT.schema]),
-    description: 'The event, as you can read it now.',
-  },
+  event: { type: z.union([JOB_EVENT.schema, ACCOUNT_EVENT.schema]), description: 'The event, as you can read it now.' },
   isRead: {
     type: z.boolean(),
     description: 'True if you’ve marked this notification or a later one as read.',
@@ -48,11 +51,6 @@ export const READ_POSITION = entity('ReadPosition', 'How far you’ve read your 
   unreadCount: { ...UNREAD_COUNT, example: 0 },
 });
 
-const TYPE = {
-  type: enumOf(NOTIFIED_TYPES, 'NotificationType'),
-  description: 'The type of event.',
-  example: 'bid.submitted',
-} as const;
 const CHANNEL = {
   type: enumOf(CHANNELS, 'NotificationChannel'),
   description: 'When an email is sent.',

@@ -1,11 +1,9 @@
 /** Batches of new events for all streams of a server: the events of jobs and, for streams of notifications, accounts. */
-import { getTableColumns, sql } from 'drizzle-orm';
 import { isId, type UserId } from '../../rules/ids.js';
 import type { Db } from '../../../platform/db/database.js';
-import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { LIVE } from '../../../platform/service-limits.js';
-import { notifiedUsers, type AccountEventRow } from '../notifications/notifications.js';
-import { accountEvents } from '../tables/events.js';
+import { notifiedUsers } from '../notifications/notifications.js';
+import { selectAccountBatch, type AccountEvent } from './account-event-log.js';
 import { readBatch, type EventWithParties } from './event-log.js';
 
 interface Notified {
@@ -16,26 +14,11 @@ interface Notified {
 export type JobEntry = EventWithParties & Notified;
 
 export interface AccountEntry extends Notified {
-  readonly event: AccountEventRow;
+  readonly event: AccountEvent;
 }
 
 /** A job's event has a `homeownerId`, and an account's event doesn't. */
 export type LiveEntry = JobEntry | AccountEntry;
-
-const selectAccountBatch = statement(
-  'selectAccountBatch',
-  getTableColumns(accountEvents),
-  ($: Placeholders<{ after: string; upTo: string }>, fields) =>
-    builder
-      .select(fields)
-      .from(accountEvents)
-      .where(
-        sql`${accountEvents.position} > ${$('after')}::bigint and ${accountEvents.position} <= ${$('upTo')}::bigint`,
-      )
-      .orderBy(accountEvents.position)
-      .limit(LIVE.batchEventsMax),
-  'json',
-);
 
 interface Range {
   readonly after: bigint;

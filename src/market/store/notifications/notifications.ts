@@ -2,7 +2,7 @@
  * A person's notifications, newest first. Who is notified is stored, but every read decides what they can see: a
  * notification is gone while its reader can't read its event.
  */
-import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm';
+import { and, eq, sql, type SQL } from 'drizzle-orm';
 import { ACCOUNT_EVENT_TYPES_FOR_ADMINS } from '../../rules/account-events.js';
 import { UNREAD_COUNTED_MAX } from '../../rules/market-limits.js';
 import { notifiedTypesOf } from '../../rules/notifications.js';
@@ -12,6 +12,7 @@ import type { Db } from '../../../platform/db/database.js';
 import { pagedList, type Page, type SamePageRequest } from '../../../platform/db/pages/page.js';
 import { mayBeAbsent, type Fields } from '../../../platform/db/rows.js';
 import { asArray, builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { accountEventShape, type AccountEvent } from '../events/account-event-log.js';
 import { eventShape, type EventRow } from '../events/events.js';
 import { users } from '../tables/accounts.js';
 import { accountEvents, events } from '../tables/events.js';
@@ -25,17 +26,13 @@ import {
   type ViewerIds,
 } from '../visibility.js';
 
-const { actorId: _actor, ...accountEventColumns } = getTableColumns(accountEvents);
-
-export type AccountEventRow = Omit<typeof accountEvents.$inferSelect, 'actorId'>;
-
 /** Exactly one of the events is present. */
 export interface StoredNotification {
   readonly position: string;
   readonly isRead: boolean;
   readonly isAwardee: boolean;
   readonly jobEvent: EventRow | null;
-  readonly accountEvent: AccountEventRow | null;
+  readonly accountEvent: AccountEvent | null;
 }
 
 type FeedValues = ViewerIds & { isUnread: boolean; upTo: string };
@@ -76,15 +73,10 @@ const shapeFor = (role: Role) => ($: Placeholders<FeedValues>) => ({
   isRead: sql<boolean>`${notifications.position} <= ${readUpTo($)}`.as('is_read'),
   isAwardee: (role === 'contractor' ? IS_AWARDEE : sql<boolean>`false`).as('is_awardee'),
   jobEvent: mayBeAbsent(eventShape),
-  accountEvent: mayBeAbsent(accountEventColumns),
+  accountEvent: mayBeAbsent(accountEventShape),
 });
 
-function visibleNotifications(
-  role: Role,
-  $: Placeholders<ViewerIds>,
-  fields: Fields,
-  condition: SQL | undefined,
-) {
+function visibleNotifications(role: Role, $: Placeholders<ViewerIds>, fields: Fields, condition: SQL | undefined) {
   const isOwnBid = role === 'contractor' ? sql`own.job_id = ${events.jobId} and ${isCountedBidOf($)}` : sql`false`;
   return builder
     .select(fields)
@@ -135,19 +127,17 @@ export function listNotifications(
 
 const countFor = forEachRole((role) =>
   statement('countUnread', { count: sql<number>`count(*)::int` }, ($: Placeholders<ViewerIds>, fields) =>
-    builder
-      .select(fields)
-      .from(
-        visibleNotifications(
-          role,
-          $,
-          { position: notifications.position },
-          sql`${notifications.position} > ${readUpTo($)}`,
-        )
-          .orderBy(sql`${notifications.position} desc`)
-          .limit(UNREAD_COUNTED_MAX)
-          .as('unread'),
-      ),
+    builder.select(fields).from(
+      visibleNotifications(
+        role,
+        $,
+        { position: notifications.position },
+        sql`${notifications.position} > ${readUpTo($)}`,
+      )
+        .orderBy(sql`${notifications.position} desc`)
+        .limit(UNREAD_COUNTED_MAX)
+        .as('unread'),
+    ),
   ),
 );
 
@@ -164,9 +154,7 @@ export const markRead = statement(
   ($: Placeholders<{ userId: UserId; upTo: string }>, fields) =>
     builder
       .update(users)
-      .set({
-        notificationsReadUpTo: sql`greatest(${users.notificationsReadUpTo}, ${$('upTo')}::bigint)`,
-      })
+      .set({ notificationsReadUpTo: sql`greatest(${users.notificationsReadUpTo}, ${$('upTo')}::bigint)` })
       .where(eq(users.id, $('userId')))
       .returning(fields),
 );
@@ -176,8 +164,8 @@ export interface NotifiedUser {
   readonly userId: UserId;
 }
 
-const selectNotified = statement(
-  'selectNotified',
+const selectNotifiedUsers = statement(
+  'selectNotifiedUsers',
   { position: notifications.position, userId: notifications.userId },
   ($: Placeholders<{ after: string; upTo: string; userIds: string }>, fields) =>
     builder
@@ -196,5 +184,5 @@ export function notifiedUsers(
   { after, upTo }: { after: bigint; upTo: bigint },
   userIds: readonly UserId[],
 ): Promise<NotifiedUser[]> {
-  return selectNotified(db, { after: String(after), upTo: String(upTo), userIds: asArray(userIds) });
+  return selectNotifiedUsers(db, { after: String(after), upTo: String(upTo), userIds: asArray(userIds) });
 }

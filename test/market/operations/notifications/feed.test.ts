@@ -5,7 +5,7 @@ import { JOB_STATES } from '../../../../src/market/rules/states.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
 import { callRest } from '../../../story/calls.js';
 import { contractor, homeowner, type Person } from '../../../story/cast.js';
-import { gather, givenJob, propose, type People } from '../../../story/journey.js';
+import { gather, giveTokens, givenJob, propose, type People } from '../../../story/journey.js';
 import { allNumbered } from '../../../platform/live/positions.js';
 
 let app: TestApp;
@@ -22,8 +22,8 @@ afterAll(() => app.close());
 
 const FEED = `query ($first: Int, $after: String, $unread: Boolean) { viewer { unreadCount
   notifications(first: $first, after: $after, unread: $unread) {
-    edges { cursor node { position title sentence jobId bidId isRead event { __typename
-      ... on JobEvent { id position type jobId data actor { id } } ... on AccountEvent { id position type data } } } }
+    edges { cursor node { position type title sentence jobId bidId isRead event { __typename
+      ... on JobEvent { id position jobId data actor { id } } ... on AccountEvent { id position data } } } }
     pageInfo { hasNextPage endCursor } totalCount } } }`;
 
 async function byRest(by: Person, perPage = 100, query = ''): Promise<Json[]> {
@@ -65,10 +65,15 @@ const titlesOf = async (by: Person) => (await byRest(by)).map(({ title }) => tit
 
 /** Their own events that have an entry for one of these readers, and that somebody else caused. Newest first. */
 async function expected(by: Person, readers: readonly NotificationReader[]): Promise<Json[]> {
-  const { body } = await app.rest('GET', '/v1/events?per_page=100', { token: by.token });
-  expect(body.data.length).toBeLessThan(100);
+  const events: Json[] = [];
+  for (let after = '0'; ;) {
+    const { body } = await app.rest('GET', `/v1/events?per_page=100&after=${after}`, { token: by.token });
+    events.push(...body.data);
+    if (body.data.length < 100) break;
+    after = body.next_after;
+  }
   const table: Record<string, object> = NOTIFICATIONS;
-  return body.data
+  return events
     .filter(({ type, actor_id: actor }: Json) => actor !== by.userId && readers.some((one) => one in table[type]!))
     .toReversed();
 }
@@ -128,5 +133,105 @@ describe('the feed', () => {
       ['Your bid was rejected', 'now'],
       ['A job you bid on was awarded', 'off'],
     ]);
+  });
+});
+
+describe('a person who loses access', () => {
+  it('by withdrawing a bid no longer has its notifications, in the feed or in the counter', async () => {
+    const cast = { ...people, owner: await homeowner(app, 'Opal'), bidder: await contractor(app, 'Walt') };
+    await giveTokens(app, people.admin, cast.owner, 1_000);
+    const [kept, left] = [await givenJob(app, 'open', cast), await givenJob(app, 'open', cast)];
+    for (const { id, bids } of [kept, left])
+      for (const key of ['view', 'shortlist'] as const)
+        await callRest(app, key, { by: cast.owner, job: id, bid: bids.bidder! });
+    await allNumbered(app);
+    const jobsInFeed = async () => (await byRest(cast.bidder)).map(({ job_id: job }) => job);
+    expect(await jobsInFeed()).toEqual([left.id, left.id, kept.id, kept.id]);
+    await callRest(app, 'withdraw', { by: cast.bidder, job: left.id, bid: left.bids.bidder! });
+    expect([await jobsInFeed(), await unreadOf(cast.bidder)]).toEqual([[kept.id, kept.id], 2]);
+    await allNumbered(app);
+    const [stored] = await app.sql`select count(*)::int from notifications where user_id = ${cast.bidder.userId}`;
+    expect(stored).toEqual({ count: 2 });
+    expect(await titlesOf(cast.owner)).toContain('A bid was withdrawn');
+  });
+
+  it('because the award was taken back keeps what a bidder can read, in a bidder’s words', async () => {
+    const cast = { ...people, awardee: await contractor(app, 'Ruth'), bidder: await contractor(app, 'Rob') };
+    const job = await givenJob(app, 'awarded', cast);
+    await allNumbered(app);
+    expect(await titlesOf(cast.awardee)).toEqual(['Your bid was accepted', 'You were awarded a job']);
+    await callRest(app, 'reopen', { by: cast.owner, job: job.id, body: { reason: 'Too expensive.' } });
+    await allNumbered(app);
+    expect(await titlesOf(cast.awardee)).toEqual([
+      'Your bid was rejected',
+      'A job you bid on is open again',
+      'Your bid was accepted',
+      'A job you bid on was awarded',
+    ]);
+    expect((await titlesOf(cast.bidder))[0]).toBe('Your bid is live again');
+  });
+});
+
+describe('the read position', () => {
+  async function withThree(): Promise<{ owner: Person; positions: string[] }> {
+    const owner = await homeowner(app, 'Rita');
+    await giveTokens(app, people.admin, owner, 1_000);
+    const { id } = await givenJob(app, 'open', { ...people, owner });
+    await callRest(app, 'submitBid', { by: people.stranger, job: id, body: { amount: 500 } });
+    await allNumbered(app);
+    return { owner, positions: (await byRest(owner)).map(({ position }) => position) };
+  }
+
+  const markRead = {
+    rest: async (by: Person, upTo: string) => {
+      const { status, body } = await app.rest('POST', '/v1/notifications/read', {
+        token: by.token,
+        body: { up_to: upTo },
+      });
+      return status === 200 ? [body.read_up_to, body.unread_count] : body.details.fields;
+    },
+    graphql: async (by: Person, upTo: string) => {
+      const mutation = `mutation ($upTo: String!) { markNotificationsRead(upTo: $upTo) {
+        readUpTo unreadCount viewer { unreadCount } } }`;
+      const { data, errors } = await app.graphql(mutation, { token: by.token, variables: { upTo } });
+      if (errors) return (errors[0]!.extensions as Json).fields;
+      const { readUpTo, unreadCount, viewer } = data.markNotificationsRead;
+      expect(viewer.unreadCount).toBe(unreadCount);
+      return [readUpTo, unreadCount];
+    },
+  };
+
+  it.each(['rest', 'graphql'] as const)('counts what came after it, and never goes back (%s)', async (api) => {
+    const { owner, positions } = await withThree();
+    const [newest, middle, oldest] = positions as [string, string, string];
+    expect([positions.length, await unreadOf(owner)]).toEqual([3, 3]);
+    expect(await markRead[api](owner, middle)).toEqual([middle, 1]);
+    expect((await byRest(owner)).map(({ is_read: isRead }) => isRead)).toEqual([false, true, true]);
+    expect((await byRest(owner, 100, '&unread=true')).map(({ position }) => position)).toEqual([newest]);
+    expect(await markRead[api](owner, oldest)).toEqual([middle, 1]);
+    expect(await unreadOf(owner)).toBe(1);
+    const { data } = await app.graphql(FEED, { token: owner.token, variables: { unread: true } });
+    expect(data.viewer.notifications.edges).toHaveLength(1);
+  });
+
+  it('is the newest of two tabs that mark at the same time', async () => {
+    const { owner, positions } = await withThree();
+    const tabs = Array.from({ length: 20 }, (_, at) => positions[at % 3]!);
+    await Promise.all(tabs.map((position) => markRead.rest(owner, position)));
+    expect(await unreadOf(owner)).toBe(0);
+    const [row] = await app.sql`select notifications_read_up_to::text as up_to from users where id = ${owner.userId}`;
+    expect(row).toEqual({ up_to: positions[0] });
+  });
+
+  it.each(['rest', 'graphql'] as const)('can’t be after the last position (%s)', async (api) => {
+    const { owner } = await withThree();
+    await allNumbered(app);
+    const [{ last }] = (await app.sql`select max(position)::text as last from events`) as [{ last: string }];
+    const name = api === 'rest' ? 'up_to' : 'upTo';
+    const refused = { [name]: `is after the last position, which is ${last}` };
+    expect(await markRead[api](owner, String(BigInt(last) + 1n))).toEqual(refused);
+    for (const upTo of ['x', '-1', '', '99999999999999999999'])
+      expect(await markRead[api](owner, upTo)).toHaveProperty(name);
+    expect(await unreadOf(owner)).toBe(3);
   });
 });
