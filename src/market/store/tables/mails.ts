@@ -1,11 +1,11 @@
 /** Emails, both sent and unsent. An email's text is generated from its row when it's sent. */
 import { sql } from 'drizzle-orm';
-import { index, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import type { AccountEventType } from '../../rules/account-events.js';
 import type { EventType } from '../../rules/events.js';
 import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
 import { users } from './accounts.js';
-import { createdAt, moment, position } from '../../../platform/db/tables/columns.js';
+import { createdAt, moment, position, positionList } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 
 /** The expiry time of a link that waits for support's decision. */
@@ -30,9 +30,15 @@ export const mails = pgTable(
     type: text().$type<EventType | AccountEventType>(),
     /** For a notification, its job. Null for account events and other emails. */
     jobId: idColumn('job'),
-    /** The email covers the events between these positions. Null unless it's a notification or a digest. */
+    /** A notification covers its events between these positions. Null for other emails. */
     fromPosition: position(),
     upToPosition: position(),
+    /** The positions of the events that a digest lists, as a Postgres array. Null for other emails. */
+    positions: positionList(),
+    /** How many notifications a digest counts without listing them. */
+    leftOutCount: integer(),
+    /** When the mail server accepted the email. */
+    sentAt: moment(),
   },
   (t) => [
     index('mails_newest').on(t.createdAt, t.id),
@@ -41,9 +47,5 @@ export const mails = pgTable(
     index('mails_to_be_undone')
       .on(t.email)
       .where(sql`kind = 'email_changed' and used_at is null`),
-    // Further events extend the notification that waits, so a person gets one email per type and job at a time.
-    uniqueIndex('mails_waiting_notifications')
-      .on(t.userId, t.type, sql`coalesce(job_id, '')`)
-      .where(sql`kind = 'notification' and outcome is null`),
   ],
 );

@@ -3,7 +3,7 @@
  * notification is read or emailed.
  */
 import { sql } from 'drizzle-orm';
-import { boolean, check, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { boolean, check, date, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import type { AccountEventType } from '../../rules/account-events.js';
 import type { EventType } from '../../rules/events.js';
 import { users } from './accounts.js';
@@ -24,6 +24,7 @@ export const notifications = pgTable(
     index('notifications_to_email_later')
       .on(t.userId, t.position)
       .where(sql`${t.isEmailedLater}`),
+    index('notifications_by_position').on(t.position),
   ],
 );
 
@@ -36,6 +37,12 @@ export const notificationCursor = pgTable(
     storedUpTo: position().notNull(),
     /** The notifications up to this position were emailed, are emailed later, or aren't emailed at all. */
     mailedUpTo: position().notNull(),
+    /** The last day, in UTC, on which digests were sent. */
+    digestedOn: date()
+      .notNull()
+      .default(sql`(now() at time zone 'UTC')::date`),
+    /** The digests that are being written cover the notifications up to this position. Null once all are written. */
+    digestUpTo: position(),
   },
   (t) => [
     check('notification_cursor_has_one_row', sql`${t.isOnlyRow}`),
