@@ -121,6 +121,9 @@ export const NOTIFICATION_EMAILS = {
   pollEveryMs: 5_000,
 } as const;
 
+/** The counter of unread notifications stops here. */
+export const UNREAD_COUNTED_MAX = 100;
+
 /** The times at which API keys are used are collected in memory before they're written. */
 export const API_KEY_USES = { writeEveryMs: 10_000, keysMax: 10_000 } as const;
 
