@@ -9,7 +9,7 @@ export interface MailMetrics {
   recordNotification(decision: NotificationDecision, count: number): void;
 }
 
-/** Whether a notification is emailed at once, in the digest, in the digest because of the day's limit, or not at all. */
+/** Whether a notification is emailed now, in the digest, in the digest because of the day's limit, or not at all. */
 export const NOTIFICATION_DECISIONS = ['now', 'later', 'beyond_limit', 'not_emailed'] as const;
 export type NotificationDecision = (typeof NOTIFICATION_DECISIONS)[number];
 

@@ -111,7 +111,7 @@ interface Sorted {
   readonly beyondLimit: readonly Notified[];
 }
 
-/** A person's emails beyond the day's limit go into the digest. The limit ignores emails that can't be turned off. */
+/** If a person has reached the day's limit, further notifications go into the digest. Fixed ones don't count. */
 async function withinLimit(tx: Db, notified: readonly Notified[]): Promise<Sorted> {
   const later = notified.filter(({ channel }) => channel === 'daily');
   const now = notified.filter(({ channel }) => channel === 'now');

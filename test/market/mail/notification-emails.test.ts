@@ -99,7 +99,7 @@ function unsubscribeLinkIn(mail: ReceivedMail | undefined): string {
 }
 
 describe('a notification', () => {
-  it('sends the owner of a job one email about a bid, with a link to the job and nothing that anyone wrote', async () => {
+  it('of a bid is one email to the job’s owner, with a link to the job and nothing that anyone wrote', async () => {
     const { owner, job } = await ownerWithJob('Olga');
     await bidOf(app, people.bidder, job, { message: 'I start on Monday.' });
     const mails = await mailsTo(owner.email);
