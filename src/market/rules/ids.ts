@@ -20,6 +20,7 @@ export const ID_PREFIXES = {
   adminAction: 'act',
   mail: 'mal',
   proposal: 'prp',
+  accountEvent: 'aev',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -40,6 +41,7 @@ export type ReviewId = Id<'review'>;
 export type EventId = Id<'event'>;
 export type MailId = Id<'mail'>;
 export type ProposalId = Id<'proposal'>;
+export type AccountEventId = Id<'accountEvent'>;
 export type AdminActionId = Id<'adminAction'>;
 
 export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: Buffer): Id<K> {

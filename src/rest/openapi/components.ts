@@ -6,6 +6,7 @@ import { BID, BID_REVISION, HOLD } from '../../market/rules/entities/bid.js';
 import { TEST_CLOCK } from '../../market/rules/entities/deadline.js';
 import { DISPUTE } from '../../market/rules/entities/dispute.js';
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
+import { NOTIFICATION, NOTIFICATION_SETTINGS, READ_POSITION } from '../../market/rules/entities/notification.js';
 import { CATALOG } from '../../market/rules/entities/reference.js';
 import { CONTRACTOR } from '../../market/rules/entities/people.js';
 import { REVIEW } from '../../market/rules/entities/review.js';
@@ -28,6 +29,7 @@ import {
   JOB_COUNTS,
   UPCOMING_ACTIONS,
   LIFECYCLE_ON_WIRE,
+  NOTIFICATION_FEED,
   ERROR_DETAILS,
   ME,
   NEW_CONTRACTOR_SESSION,
@@ -71,6 +73,10 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   BID_REVISION,
   JOB_EVENT,
   EVENT_LOG,
+  NOTIFICATION,
+  NOTIFICATION_FEED,
+  READ_POSITION,
+  NOTIFICATION_SETTINGS,
   DISPUTE,
   TOKEN_BALANCE,
   TOKEN_TRANSFER,

@@ -100,6 +100,9 @@ const REQUESTS: Examples & Readonly<Record<JobOperationName | BidOperationName, 
 
   createWebhookEndpoint: { url: 'https://hooks.example.com/jobs', eventTypes: ['bid.submitted', 'job.completed'] },
   updateWebhookEndpoint: { status: 'paused' },
+
+  markNotificationsRead: { upTo: '4711' },
+  updateNotificationSettings: { settings: [{ type: 'bid.submitted', channel: 'daily' }] },
 };
 
 const REQUEST_OF = new Map<Operation<unknown, unknown>, object | null>(

@@ -5,6 +5,7 @@ import { createSchema } from '../../../src/graphql/schema.js';
 import { openapi } from '../../../src/rest/openapi/openapi.js';
 import { lifecycleDiagram, withLifecyclePicture } from './lifecycle-diagram.js';
 import { environmentFile, withConfigurationTables } from './configuration.js';
+import { withNotificationTables } from './notifications.js';
 import { permissionsFile } from './permissions.js';
 import { plotsOf } from '../../bench/report/plots.js';
 
@@ -24,5 +25,6 @@ export const CONTRACTS: Readonly<Record<string, (before: string) => string | Pro
   '.env.example': environmentFile,
   'README.md': withLifecyclePicture,
   'docs/configuration.md': withConfigurationTables,
+  'docs/notifications.md': withNotificationTables,
   ...Object.fromEntries(plots),
 };

@@ -4,7 +4,9 @@ export async function allNumbered({ sql, services }: Pick<TestApp, 'sql' | 'serv
   for (;;) {
     // Listens before it checks, to notice a position assigned in between.
     const heard = nextPosition(services);
-    const [waiting] = await sql`select 1 from events where position is null limit 1`;
+    const [waiting] = await sql`
+      (select 1 from events where position is null limit 1)
+      union all (select 1 from account_events where position is null limit 1)`;
     if (!waiting) return heard.stop();
     await heard.done;
   }

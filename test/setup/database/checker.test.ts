@@ -383,6 +383,12 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     (tx) => tx`update events set position = 1000000 - sequence where job_id = ${ids.open!}`,
   ],
   [
+    'an account event at the position of a job event',
+    'positions have no gaps and no duplicates, and the events of jobs and accounts share them',
+    (tx) => tx`insert into account_events (id, user_id, type, occurred_at, position)
+      values ('aev_other', ${ids.hanna!}, 'account.password_changed', now(), 1)`,
+  ],
+  [
     'an event of somebody else’s job',
     'an event knows whose job it is',
     (tx) => tx`update events set homeowner_id = 'hmw_other' where job_id = ${ids.open!} and sequence = 1`,

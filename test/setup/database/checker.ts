@@ -122,6 +122,11 @@ const PROMISES: Readonly<Record<string, string>> = {
     from (select *, lag(position) over (partition by job_id order by sequence) as before from events) e
     where position <= before or (position is not null and before is null and sequence > 1)`,
 
+  'positions have no gaps and no duplicates, and the events of jobs and accounts share them': `
+    select max(position)::text as who, concat(count(*), ' events') as how
+    from (select position from events union all select position from account_events) e where position is not null
+    having count(*) > 0 and (count(*) <> count(distinct position) or count(*) <> max(position))`,
+
   'an event knows whose job it is': `
     select e.id as who, concat(e.homeowner_id, ', job ', j.homeowner_id) as how from events e
     left join jobs j on j.id = e.job_id left join homeowners h on h.user_id = e.actor_id

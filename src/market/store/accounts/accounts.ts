@@ -22,6 +22,7 @@ export const {
   passwordHash: _hash,
   referralCode: _code,
   profileEditedAt: _editedAt,
+  notificationsReadUpTo: _readUpTo,
   ...userColumns
 } = getTableColumns(users);
 export const homeownerShape = getTableColumns(homeowners);
@@ -35,7 +36,10 @@ export const contractorShape = {
   suspended: isContractorSuspended.as('suspended'),
 };
 
-export type User = RowOf<typeof USER, Omit<UserRow, 'passwordHash' | 'referralCode' | 'profileEditedAt'>>;
+export type User = RowOf<
+  typeof USER,
+  Omit<UserRow, 'passwordHash' | 'referralCode' | 'profileEditedAt' | 'notificationsReadUpTo'>
+>;
 export type Homeowner = RowOf<typeof HOMEOWNER, HomeownerRow>;
 export type Contractor = RowOf<
   typeof CONTRACTOR,

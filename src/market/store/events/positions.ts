@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { notifyOfSession } from '../sessions/sessions.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
-import { events } from '../tables/events.js';
+import { accountEvents, events } from '../tables/events.js';
 import { NUMBERING } from '../../../platform/service-limits.js';
 
 export const POSITIONS_CHANNEL = 'events';
@@ -18,27 +18,27 @@ export const numberEvents = statement(
   ($: Placeholders<{ batch: number }>, fields) => builder.select(fields).from(sql`number_events(${$('batch')}::int) n`),
 );
 
+/** The last position of any event, of a job or of an account. */
+export const LAST_POSITION = sql<string>`greatest((select coalesce(max(position), 0) from ${events}),
+  (select coalesce(max(position), 0) from ${accountEvents}))`;
+
 export const selectLastPosition = statement(
   'selectLastPosition',
-  { last: sql<string>`coalesce(max(${events.position}), 0)::text`.as('last') },
-  (_: Placeholders<object>, fields) => builder.select(fields).from(events),
+  { last: sql<string>`${LAST_POSITION}::text`.as('last') },
+  (_: Placeholders<object>, fields) => builder.select(fields).from(sql`(select 1) one`),
 );
+
+const withoutPosition = (table: typeof events | typeof accountEvents) =>
+  sql`(select 1 from ${table} where position is null limit ${sql.raw(String(NUMBERING.eventsWaitingMax))})`;
 
 /** Counts waiting events up to a limit. Also sends a heartbeat. */
 export const pollEvents = statement(
   'pollEvents',
   ($: Placeholders<{ heartbeat: string }>) => ({
     waiting: sql<number>`count(*)::int`,
-    lastPosition: sql<string>`(select coalesce(max(e.position), 0)::text from events e)`,
+    lastPosition: sql<string>`${LAST_POSITION}::text`,
     announced: notifyOfSession($('heartbeat')),
   }),
-  (_, fields) => {
-    const waiting = builder
-      .select({ one: sql`1`.as('one') })
-      .from(events)
-      .where(sql`${events.position} is null`)
-      .limit(NUMBERING.eventsWaitingMax)
-      .as('waiting');
-    return builder.select(fields).from(waiting);
-  },
+  (_, fields) =>
+    builder.select(fields).from(sql`(${withoutPosition(events)} union all ${withoutPosition(accountEvents)}) waiting`),
 );

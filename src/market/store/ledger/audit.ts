@@ -1,6 +1,7 @@
 /** Checks a restored database: adds up every transfer and hold, and counts accounts, jobs, and bids. */
 import { sql } from 'drizzle-orm';
 import { connect, type Connection } from '../../../platform/db/database.js';
+import { LAST_POSITION } from '../events/positions.js';
 import { countLedger, selectMismatches } from './ledger.js';
 import { statement } from '../../../platform/db/statement.js';
 
@@ -8,7 +9,7 @@ const countMarket = statement(
   'countMarket',
   { jobs: sql<number>`jobs`, bids: sql<number>`bids`, lastPosition: sql<number>`last_position` },
   () => sql`select (select count(*) from jobs)::int as jobs, (select count(*) from bids)::int as bids,
-    (select coalesce(max(position), 0) from events)::float8 as last_position`,
+    ${LAST_POSITION}::float8 as last_position`,
 );
 
 /** Throws if the tokens don't add up. */

@@ -3,7 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { boolean, check, index, integer, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import type { EmailUndoState } from '../../rules/people/email-undo.js';
 import { ROLES } from '../../rules/viewer.js';
-import { createdAt, moment, textList, updatedAt } from '../../../platform/db/tables/columns.js';
+import { createdAt, moment, position, textList, updatedAt } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 
 export const userType = pgEnum('user_type', ROLES);
@@ -47,6 +47,8 @@ export const users = pgTable(
     profileEditedAt: moment(),
     suspendedAt: moment(),
     suspendedUntil: moment(),
+    /** The person has read their notifications up to this position. */
+    notificationsReadUpTo: position().notNull().default('0'),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
   },

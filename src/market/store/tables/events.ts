@@ -1,6 +1,10 @@
-/** The events of jobs and bids, in order. Events are never deleted, even if they belong to a deleted draft. */
+/**
+ * The events of jobs and bids, and those of accounts, in one order. Events are never deleted, even if they belong to a
+ * deleted draft.
+ */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import type { AccountEventType } from '../../rules/account-events.js';
 import type { EventType } from '../../rules/events.js';
 import { users } from './accounts.js';
 import { moment, position } from '../../../platform/db/tables/columns.js';
@@ -41,5 +45,33 @@ export const events = pgTable(
       .on(t.jobId, t.sequence)
       .where(sql`${t.position} is null`),
     check('events_are_numbered_from_one', sql`${t.sequence} >= 1`),
+  ],
+);
+
+export const accountEvents = pgTable(
+  'account_events',
+  {
+    id: idColumn('accountEvent').primaryKey(),
+    userId: idColumn('user')
+      .notNull()
+      .references(() => users.id),
+    type: text().$type<AccountEventType>().notNull(),
+    /** The admin who caused the event. Null if the service did, or somebody who used the account or one of its links. */
+    actorId: idColumn('user').references(() => users.id),
+    occurredAt: moment().notNull(),
+    data: jsonb().$type<Record<string, unknown>>().notNull().default({}),
+    /** `number_events` sets the position after the event is committed. No job event has the same one. */
+    position: position(),
+  },
+  (t) => [
+    uniqueIndex('account_events_by_position')
+      .on(t.position)
+      .where(sql`${t.position} is not null`),
+    index('account_events_of_user_by_position')
+      .on(t.userId, t.position)
+      .where(sql`${t.position} is not null`),
+    index('account_events_without_position')
+      .on(t.id)
+      .where(sql`${t.position} is null`),
   ],
 );

@@ -1,9 +1,11 @@
 /** Emails, both sent and unsent. An email's text is generated from its row when it's sent. */
 import { sql } from 'drizzle-orm';
-import { index, pgTable, text } from 'drizzle-orm/pg-core';
+import { index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import type { AccountEventType } from '../../rules/account-events.js';
+import type { EventType } from '../../rules/events.js';
 import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
 import { users } from './accounts.js';
-import { createdAt, moment } from '../../../platform/db/tables/columns.js';
+import { createdAt, moment, position, positionList } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 
 /** The expiry time of a link that waits for support's decision. */
@@ -24,6 +26,19 @@ export const mails = pgTable(
     tokenHash: text().unique('mails_by_token'),
     expiresAt: moment(),
     usedAt: moment(),
+    /** For a notification, the type of its events. Null for other emails. */
+    type: text().$type<EventType | AccountEventType>(),
+    /** For a notification, its job. Null for account events and other emails. */
+    jobId: idColumn('job'),
+    /** A notification covers its events between these positions. Null for other emails. */
+    fromPosition: position(),
+    upToPosition: position(),
+    /** The positions of the events that a digest lists, as a Postgres array. Null for other emails. */
+    positions: positionList(),
+    /** How many notifications a digest counts without listing them. */
+    leftOutCount: integer(),
+    /** When the mail server accepted the email. */
+    sentAt: moment(),
   },
   (t) => [
     index('mails_newest').on(t.createdAt, t.id),

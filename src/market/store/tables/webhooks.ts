@@ -1,6 +1,7 @@
 /** Deliveries are kept for a month. A delivery that is waiting has a task with the same identifier. */
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, unique } from 'drizzle-orm/pg-core';
+import type { AccountEventType } from '../../rules/account-events.js';
 import type { EventType } from '../../rules/events.js';
 import type { DeliveredType, DeliveryStatus, WebhookPauseReason, WebhookState } from '../../rules/webhooks.js';
 import { users } from './accounts.js';
@@ -24,9 +25,13 @@ export const webhookEndpoints = pgTable(
     url: text().notNull(),
     /** The event types that the endpoint receives. Empty for all types. */
     eventTypes: textList().$type<EventType[]>().notNull(),
+    /** The types of account events that the endpoint receives. Empty for none. */
+    accountEventTypes: textList().$type<AccountEventType[]>().notNull().default([]),
     status: text().$type<WebhookState>().notNull(),
     pausedReason: text().$type<WebhookPauseReason>(),
     failingSince: moment(),
+    /** When the owner was last told that the endpoint has been failing for a day. */
+    failureReportedAt: moment(),
     /** The endpoint's secrets, newest first. */
     secrets: jsonb().$type<readonly StoredSecret[]>().notNull(),
     /** The name of the server's key that encrypts all of these secrets. */

@@ -9,6 +9,7 @@ import type { Role } from '../../rules/viewer.js';
 import { pipelined, type Db } from '../../../platform/db/database.js';
 import type { EventWithParties } from '../events/event-log.js';
 import { eventShape, type EventRow } from '../events/events.js';
+import { LAST_POSITION } from '../events/positions.js';
 import { newId } from '../new-id.js';
 import { mayBeAbsent } from '../../../platform/db/rows.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
@@ -41,7 +42,7 @@ export const selectFanOutState = statement(
   'selectFanOutState',
   {
     hasEndpoints: sql<boolean>`exists (select from webhook_endpoints where deleted_at is null)`,
-    isBehind: sql<boolean | null>`${webhookCursor.position} < (select max(position) from events)`,
+    isBehind: sql<boolean | null>`${webhookCursor.position} < ${LAST_POSITION}`,
   },
   (_: Placeholders<object>, fields) => builder.select(fields).from(webhookCursor),
 );
@@ -68,11 +69,14 @@ const selectStep = statement(
     upTo: sql<string | null>`(case when exists (select from webhook_endpoints where deleted_at is null)
       then (select max(position) from (
         select position, row_number() over following as place, sum(coalesce(bids_ever, 0)) over following as bidders
-        from (select position, job_id from events where position > ${$('after')}::bigint
+        from ((select position, job_id from events where position > ${$('after')}::bigint
+            order by position limit ${EVENTS_AT_ONCE})
+          union all (select position, null from account_events where position > ${$('after')}::bigint
+            order by position limit ${EVENTS_AT_ONCE})
           order by position limit ${EVENTS_AT_ONCE}) next
         left join jobs on jobs.id = next.job_id window following as (order by position)) step
         where place = 1 or bidders <= ${BIDDERS_AT_ONCE})
-      else (select nullif(max(position), ${$('after')}::bigint) from events) end)::text`.as('up_to'),
+      else nullif(${LAST_POSITION}, ${$('after')}::bigint) end)::text`.as('up_to'),
   }),
   (_, fields) => builder.select(fields).from(sql`(select 1) one`),
 );

@@ -26,3 +26,6 @@ export const position = customType<{ data: string; driverData: string | number }
   dataType: () => 'bigint',
   fromDriver: String,
 });
+
+/** Several positions, as a Postgres array's text. */
+export const positionList = customType<{ data: string }>({ dataType: () => 'bigint[]' });

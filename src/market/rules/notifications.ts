@@ -1,0 +1,242 @@
+/**
+ * Who is notified of which event, in which words, and whether an email is sent at once, in the daily digest, or not at
+ * all. The texts never contain what a user wrote, because emails use them, too. `docs/notifications.md` is generated
+ * from this table.
+ */
+import type { AccountEventType } from './account-events.js';
+import type { EventType } from './events.js';
+import type { Role } from './viewer.js';
+
+export type NotifiedType = EventType | AccountEventType;
+
+/** Whether a notification is emailed. The feed has all of them. */
+export const CHANNELS = ['now', 'daily', 'off'] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+/**
+ * How people read an event that they are notified of. A bidder is a contractor with a bid on the job that isn't
+ * withdrawn, unless the job is awarded to them. A user reads the events of their own account.
+ */
+export const NOTIFICATION_READERS = ['owner', 'awardee', 'bidder', 'admin', 'user'] as const;
+export type NotificationReader = (typeof NOTIFICATION_READERS)[number];
+
+export interface NotificationEntry {
+  /** Applies unless the person has chosen another channel for the type. */
+  readonly channel: Channel;
+  /** True if the notification can't be turned off. It's then emailed at once. */
+  readonly isFixed: boolean;
+  /** True if the service already sends an email of its own about it, so a notification isn't emailed. */
+  readonly hasOwnEmail: boolean;
+  readonly title: string;
+  readonly sentence: string;
+}
+
+type Entries<Reader extends NotificationReader> = { readonly [Key in Reader]?: NotificationEntry };
+
+/** If one step writes several events for a person, only one of them has the channel `now` for that person. */
+export const NOTIFICATIONS = {
+  'job.created': {},
+  'job.published': {},
+  'job.deleted': {},
+  'job.updated': {
+    awardee: daily('Your job was edited', 'The homeowner edited the job that you were awarded.'),
+    bidder: daily('A job you bid on was edited', 'The homeowner edited a job that you bid on.'),
+  },
+  'job.awarded': {
+    awardee: fixed('You were awarded a job', 'The homeowner chose your bid. Start the work, or decline the award.'),
+    bidder: off('A job you bid on was awarded', 'The homeowner awarded a job that you bid on.'),
+  },
+  'job.award_declined': {
+    owner: fixed('Your award was declined', 'The contractor declined the award. Your job is open again.'),
+    bidder: off('A job you bid on is open again', 'The awarded contractor declined the job.'),
+  },
+  'job.reopened': { bidder: off('A job you bid on is open again', 'The homeowner took the award back.') },
+  'job.checked_in': { owner: daily('The work has started', 'The contractor started the work on your job.') },
+  'job.submitted_for_review': {
+    owner: now('Your job is ready for review', 'The contractor finished the work and asked you to review it.'),
+  },
+  'job.approved': {
+    awardee: now('Your work was approved', 'The homeowner approved your work, which completed the job.'),
+  },
+  'job.changes_requested': {
+    awardee: now('The homeowner requested changes', 'The homeowner wants you to fix something first.'),
+  },
+  'job.reviewed': { awardee: daily('Your work was rated', 'The homeowner rated the work that they had approved.') },
+  'job.disputed': {
+    awardee: fixed('Your work is disputed', 'The homeowner disputed your work. Propose a resolution.'),
+  },
+  'job.resolution_proposed': ofParties('You got a proposal', 'The other party proposed how to settle your dispute.'),
+  'job.dispute_resolved': ofParties(
+    'Your dispute is settled',
+    'The other party sent the same resolution as you, which completed the job.',
+  ),
+  'job.resolution_accepted': ofParties(
+    'Your dispute is settled',
+    'The other party accepted your proposal, which completed the job.',
+  ),
+  'job.escalated': {
+    ...ofParties('Your dispute was escalated', 'The other party asked an admin to decide your dispute.'),
+    admin: fixed('A dispute was escalated', 'A party to a dispute asked an admin to decide it.'),
+  },
+  'job.decision_reached': {
+    owner: fixed('Your dispute was decided', 'An admin decided your dispute. The contractor can appeal.'),
+    awardee: fixed('Your dispute was decided', 'An admin decided your dispute. Accept the decision, or appeal.'),
+  },
+  'job.decision_accepted': {
+    owner: fixed('The decision was accepted', 'The contractor accepted the decision, which completed the job.'),
+  },
+  'job.appeal_filed': {
+    owner: fixed('The decision was appealed', 'The contractor appealed. An admin makes the final ruling.'),
+    admin: fixed('A decision was appealed', 'A contractor appealed a decision. An admin must make the final ruling.'),
+  },
+  'job.appeal_finalized': ofParties(
+    'The appeal was decided',
+    'An admin made the final ruling on the appeal, which completed the job.',
+  ),
+  'job.completed': {
+    owner: now('Your job was completed', 'An admin completed your job.'),
+    awardee: now('Your job was completed', 'An admin completed the job that you were awarded.'),
+    bidder: off('A job you bid on was completed', 'An admin completed a job that you bid on.'),
+  },
+  'job.cancelled': {
+    awardee: now('Your job was cancelled', 'The homeowner cancelled the job that you were awarded.'),
+    bidder: off('A job you bid on was cancelled', 'The homeowner cancelled a job that you bid on.'),
+  },
+  'job.deadline_extended': {
+    owner: daily('A deadline was extended', 'The contractor has more time to respond to the decision.'),
+    awardee: daily('A deadline was extended', 'The job that you were awarded has a later deadline.'),
+  },
+  'job.reminded': {
+    owner: now('Your job is waiting for you', 'A deadline is coming up. Look at your job to see what to do.'),
+    awardee: now('Your job is waiting for you', 'A deadline is coming up. Look at the job to see what to do.'),
+    admin: now('A deadline needs an admin', 'A job’s deadline is overdue or stands still.'),
+  },
+  'job.expired': {
+    owner: fixed('Your job has expired', 'You didn’t award your job in time, so it was cancelled.'),
+    bidder: off('A job you bid on has expired', 'The homeowner didn’t award the job in time.'),
+  },
+  'job.auto_approved': {
+    owner: fixed('Your job was approved', 'You didn’t respond to the work in time, so it counts as approved.'),
+    awardee: fixed('Your work was approved', 'The homeowner didn’t respond in time, so your work counts as approved.'),
+  },
+  'job.auto_escalated': {
+    ...ofParties('Your dispute was escalated', 'You didn’t settle the dispute in time, so an admin decides it.'),
+    admin: fixed('A dispute was escalated', 'The parties didn’t settle a dispute in time. An admin must decide it.'),
+  },
+  'job.decision_stood': {
+    owner: fixed('The decision stands', 'The contractor didn’t appeal in time, which completed the job.'),
+    awardee: fixed('The decision stands', 'You didn’t appeal in time, which completed the job.'),
+  },
+  'bid.submitted': { owner: now('You have a new bid', 'A contractor bid on your job.') },
+  'bid.revised': { owner: daily('A bid was revised', 'A contractor changed a bid on your job.') },
+  'bid.withdrawn': { owner: daily('A bid was withdrawn', 'A contractor withdrew a bid on your job.') },
+  'bid.viewed': { bidder: daily('Your bid was viewed', 'The homeowner looked at your bid.') },
+  'bid.shortlisted': { bidder: daily('Your bid was shortlisted', 'The homeowner put your bid on the shortlist.') },
+  'bid.accepted': { awardee: off('Your bid was accepted', 'The homeowner accepted your bid.') },
+  'bid.rejected': {
+    bidder: now('Your bid was rejected', 'The homeowner rejected it or took the award back, or the job ended.'),
+  },
+  'bid.restored': {
+    bidder: now('Your bid is live again', 'The award fell through, so the homeowner can choose your bid again.'),
+  },
+  'bid.stake_released': {
+    owner: daily('A stake was released', 'You didn’t look at a bid in time, so its stake was released.'),
+    bidder: fixed('Your stake was released', 'The homeowner didn’t look at your bid in time. Your bid stays.'),
+  },
+  'account.email_changed': {
+    user: alreadyEmailed('Your email was changed', 'The email address of your account was changed.'),
+  },
+  'account.password_changed': {
+    user: alreadyEmailed('Your password was changed', 'The password of your account was changed.'),
+  },
+  'account.email_undo_pending': {
+    user: alreadyEmailed('An undo is waiting', 'An undo of your email change is waiting for an admin.'),
+    admin: fixed('An email undo is waiting', 'An undo of an email change is waiting for a decision.'),
+  },
+  'webhook.failing': {
+    user: now('Your webhook is failing', 'Every attempt to reach your webhook endpoint failed for a day.'),
+  },
+  'webhook.paused': {
+    user: now('Your webhook was paused', 'The service paused your webhook endpoint. You can resume it.'),
+  },
+} as const satisfies Record<EventType, Entries<Exclude<NotificationReader, 'user'>>> &
+  Record<AccountEventType, Entries<'user' | 'admin'>>;
+
+function now(title: string, sentence: string): NotificationEntry {
+  return { channel: 'now', isFixed: false, hasOwnEmail: false, title, sentence };
+}
+
+function daily(title: string, sentence: string): NotificationEntry {
+  return { ...now(title, sentence), channel: 'daily' };
+}
+
+function off(title: string, sentence: string): NotificationEntry {
+  return { ...now(title, sentence), channel: 'off' };
+}
+
+function fixed(title: string, sentence: string): NotificationEntry {
+  return { ...now(title, sentence), isFixed: true };
+}
+
+function alreadyEmailed(title: string, sentence: string): NotificationEntry {
+  return { ...fixed(title, sentence), hasOwnEmail: true };
+}
+
+function ofParties(title: string, sentence: string): Record<'owner' | 'awardee', NotificationEntry> {
+  return { owner: fixed(title, sentence), awardee: fixed(title, sentence) };
+}
+
+/** The types that somebody is notified of. */
+export const NOTIFIED_TYPES = Object.entries(NOTIFICATIONS)
+  .filter(([, entries]) => Object.keys(entries).length > 0)
+  .map(([type]) => type as NotifiedType);
+
+/** Why a person gets no notification by email, whatever their settings say. */
+export const EMAIL_PROBLEMS = ['unconfirmed', 'undeliverable'] as const;
+export type EmailProblem = (typeof EMAIL_PROBLEMS)[number];
+
+/** The service reminds admins only of what is overdue or stands still. They aren't notified of other reminders. */
+export const REMINDED_ADMIN = 'admin';
+
+/**
+ * The first entry counts. A contractor can have become the awardee since the event, or the award may have been taken
+ * back, so both of their entries apply.
+ */
+export function notificationFor(
+  type: NotifiedType,
+  readers: readonly NotificationReader[],
+): NotificationEntry | undefined {
+  const entries: Entries<NotificationReader> = NOTIFICATIONS[type];
+  return readers.map((reader) => entries[reader]).find((entry) => entry !== undefined);
+}
+
+/** A person's readers of a job's events, the likeliest first. */
+export function readersOfJob(role: Role, isAwardee: boolean): readonly NotificationReader[] {
+  if (role === 'contractor') return isAwardee ? ['awardee', 'bidder'] : ['bidder', 'awardee'];
+  return role === 'admin' ? ['admin'] : ['owner'];
+}
+
+/** A person's readers of an account's events. */
+export function readersOfAccount(isOwn: boolean): readonly NotificationReader[] {
+  return isOwn ? ['user'] : ['admin'];
+}
+
+/** A type in a person's settings. */
+export interface NotifiedTypeOfRole {
+  readonly type: NotifiedType;
+  readonly channel: Channel;
+  /** For a contractor, a type is fixed if it's fixed for an awardee or for a bidder. */
+  readonly isFixed: boolean;
+}
+
+/** The types that people with this role can be notified of, in the table's order. */
+export function notifiedTypesOf(role: Role): readonly NotifiedTypeOfRole[] {
+  const readers = [...readersOfJob(role, true), 'user'] as const;
+  return Object.entries<Entries<NotificationReader>>(NOTIFICATIONS).flatMap(([type, entries]) => {
+    const own = readers.map((reader) => entries[reader]).filter((entry) => entry !== undefined);
+    const [first] = own;
+    if (!first) return [];
+    const isFixed = own.some((entry) => entry.isFixed);
+    return [{ type: type as NotifiedType, channel: isFixed ? 'now' : first.channel, isFixed }];
+  });
+}

@@ -1,0 +1,67 @@
+/**
+ * Who is notified of which event, and how they want to be. Texts and visibility aren't stored. They're derived when a
+ * notification is read or emailed.
+ */
+import { sql } from 'drizzle-orm';
+import { boolean, check, date, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import type { AccountEventType } from '../../rules/account-events.js';
+import type { EventType } from '../../rules/events.js';
+import { users } from './accounts.js';
+import { position } from '../../../platform/db/tables/columns.js';
+import { idColumn } from './id-column.js';
+
+/** Rows are inserted in bulk while events are numbered, and users are never deleted, so there's no foreign key. */
+export const notifications = pgTable(
+  'notifications',
+  {
+    userId: idColumn('user').notNull(),
+    position: position().notNull(),
+    /** True until the notification is in a digest. */
+    isEmailedLater: boolean().notNull().default(false),
+  },
+  (t) => [
+    primaryKey({ columns: [t.userId, t.position] }),
+    index('notifications_to_email_later')
+      .on(t.userId, t.position)
+      .where(sql`${t.isEmailedLater}`),
+    index('notifications_by_position').on(t.position),
+  ],
+);
+
+/** A table with a single row. */
+export const notificationCursor = pgTable(
+  'notification_cursor',
+  {
+    isOnlyRow: boolean().primaryKey().default(true),
+    /** The events up to this position have their notifications. Only the holder of the lock for positions moves it. */
+    storedUpTo: position().notNull(),
+    /** The notifications up to this position were emailed, are emailed later, or aren't emailed at all. */
+    mailedUpTo: position().notNull(),
+    /** The last day, in UTC, on which digests were sent. */
+    digestedOn: date()
+      .notNull()
+      .default(sql`(now() at time zone 'UTC')::date`),
+    /** The digests that are being written cover the notifications up to this position. Null once all are written. */
+    digestUpTo: position(),
+  },
+  (t) => [
+    check('notification_cursor_has_one_row', sql`${t.isOnlyRow}`),
+    check('notification_cursor_stores_before_it_mails', sql`${t.mailedUpTo} <= ${t.storedUpTo}`),
+  ],
+);
+
+/** How a person wants to be emailed about a type of event. Without a row, the type's default applies. */
+export const notificationSettings = pgTable(
+  'notification_settings',
+  {
+    userId: idColumn('user')
+      .notNull()
+      .references(() => users.id),
+    type: text().$type<EventType | AccountEventType>().notNull(),
+    channel: text().$type<'now' | 'daily' | 'off'>().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.userId, t.type] }),
+    check('notification_settings_channel', sql`${t.channel} in ('now', 'daily', 'off')`),
+  ],
+);
