@@ -40,10 +40,10 @@ export function readNotified(row: NotifiedRow): Notified | undefined {
 }
 
 function aboutJob(row: NotifiedRow, event: NonNullable<NotifiedRow['event']>) {
-  const { role, homeownerId, contractorId, status, awardedContractorId, ownBids } = row;
+  const { userId, role, homeownerId, contractorId, status, awardedContractorId, ownBids } = row;
   const bids = contractorId === null ? [] : ownBids.map((bid) => ({ contractorId, status: bid }));
   const job = { event, homeownerId: event.homeownerId, status, awardedContractorId, bids };
-  if (!readEvent({ role, homeownerId, contractorId }, job, 'mine')) return undefined;
+  if (!readEvent({ userId, role, homeownerId, contractorId }, job, 'mine')) return undefined;
   const isAwardee = contractorId !== null && contractorId === awardedContractorId;
   const { type, jobId } = event;
   return { type, jobId, readers: readersOfJob(role, isAwardee) };
