@@ -10,7 +10,7 @@ import {
   type NotificationEntry,
   type NotifiedType,
 } from '../rules/notifications.js';
-import { readEvent } from '../rules/reading/timeline.js';
+import { readerOfEvent } from '../rules/reading/timeline.js';
 import type { Role } from '../rules/viewer.js';
 import type { NotifiedRow } from '../store/notifications/notification-emails.js';
 
@@ -40,10 +40,10 @@ export function readNotified(row: NotifiedRow): Notified | undefined {
 }
 
 function aboutJob(row: NotifiedRow, event: NonNullable<NotifiedRow['event']>) {
-  const { userId, role, homeownerId, contractorId, status, awardedContractorId, ownBids } = row;
+  const { role, homeownerId, contractorId, status, awardedContractorId, ownBids } = row;
   const bids = contractorId === null ? [] : ownBids.map((bid) => ({ contractorId, status: bid }));
   const job = { event, homeownerId: event.homeownerId, status, awardedContractorId, bids };
-  if (!readEvent({ userId, role, homeownerId, contractorId }, job, 'mine')) return undefined;
+  if (!readerOfEvent({ role, homeownerId, contractorId }, job, 'mine')) return undefined;
   const isAwardee = contractorId !== null && contractorId === awardedContractorId;
   const { type, jobId } = event;
   return { type, jobId, readers: readersOfJob(role, isAwardee) };

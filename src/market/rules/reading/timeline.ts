@@ -119,9 +119,19 @@ export interface EventOnJob<Event> {
  */
 export function readEvent<Event extends StoredEvent & EventParties>(
   viewer: EventReader,
-  { event, status, homeownerId, awardedContractorId, isHidden, bids }: EventOnJob<Event>,
+  eventOnJob: EventOnJob<Event>,
   scope: 'job' | 'mine',
 ): (Event & EventDetails) | undefined {
+  const party = readerOfEvent(viewer, eventOnJob, scope);
+  return party && eventFor(viewer, party, eventOnJob.event);
+}
+
+/** The party as which the viewer can read the event. Undefined if they can't. */
+export function readerOfEvent(
+  viewer: PartyViewer,
+  { event, status, homeownerId, awardedContractorId, isHidden, bids }: EventOnJob<EventParties>,
+  scope: 'job' | 'mine',
+): Party | undefined {
   // A job without a status was a draft, and has been deleted.
   const job = {
     status: status ?? INITIAL_JOB_STATE,
@@ -133,7 +143,7 @@ export function readEvent<Event extends StoredEvent & EventParties>(
   const party = partyOf(viewer, job, ownBids.length > 0);
   if (party === 'stranger') return undefined;
   if (scope === 'mine' && !receivesJobEvents(viewer, job, ownBids)) return undefined;
-  return seesEvent(eventVisibilityOf(party), viewer, event) ? eventFor(viewer, party, event) : undefined;
+  return seesEvent(eventVisibilityOf(party), viewer, event) ? party : undefined;
 }
 
 /** Event data that has a field of its own is moved to that field. */
