@@ -37,7 +37,10 @@ export interface TaskEnd {
   readonly outcome: 'done' | 'failed' | 'not run';
   /** True if the task was slow enough that its key now counts as slow. */
   readonly isSlow?: boolean;
-  /** Writes the outcome, in the transaction that ends the task. */
+  /**
+   * Writes the outcome, in the transaction that ends the task. If the task is done, the commit is sent together with the
+   * first statements.
+   */
   write?(tx: Db): Promise<unknown>;
 }
 
@@ -118,7 +121,9 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
     await db.inTransaction(async (tx) => {
       const [held] = await endTask(tx, task, outcome);
       // If this server has lost the lease, another one runs the task.
-      if (held && write) await tx.commitWith(write(tx));
+      if (!held || !write) return;
+      // After a failure, statements may depend on the results of earlier ones.
+      await (outcome === 'done' ? tx.commitWith(write(tx)) : write(tx));
     });
   }
 

@@ -5,6 +5,7 @@ import { ACTIVE_SESSION } from '../../market/rules/entities/session.js';
 import { BID, BID_REVISION, HOLD } from '../../market/rules/entities/bid.js';
 import { TEST_CLOCK } from '../../market/rules/entities/deadline.js';
 import { DISPUTE } from '../../market/rules/entities/dispute.js';
+import { ACCOUNT_EVENT } from '../../market/rules/entities/account-event.js';
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import { CATALOG } from '../../market/rules/entities/reference.js';
 import { CONTRACTOR } from '../../market/rules/entities/people.js';
@@ -49,7 +50,7 @@ import {
 } from '../bodies.js';
 import { answerSchema } from '../../platform/openapi/answer-schema.js';
 import { refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
-import { EVENT_MESSAGE, TEST_MESSAGE } from './webhooks.js';
+import { ACCOUNT_EVENT_MESSAGE, EVENT_MESSAGE, TEST_MESSAGE } from './webhooks.js';
 import { bodySchema, requestName } from '../../platform/openapi/requests.js';
 import { isList, rowOf, type Route, type Variants } from '../../platform/openapi/route.js';
 import { ROUTES } from '../routes.js';
@@ -69,6 +70,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   HOLD,
   BID_REVISION,
   JOB_EVENT,
+  ACCOUNT_EVENT,
   EVENT_LOG,
   DISPUTE,
   TOKEN_BALANCE,
@@ -105,6 +107,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   PROBLEM,
   ERROR_DETAILS,
   EVENT_MESSAGE,
+  ACCOUNT_EVENT_MESSAGE,
   TEST_MESSAGE,
 ];
 
