@@ -103,6 +103,12 @@ export const VARIABLES = {
     .describe('the secret in the link to /mailbox. If unset, the server generates one and stores it in DATA_DIR'),
   APP_RESET_URL: link().describe('your app’s page for setting a new password, with `{token}` in the URL'),
   APP_VERIFY_URL: link().describe('your app’s page for confirming an email address, with `{token}` in the URL'),
+  APP_JOB_URL: link('{id}', 'the job’s ID').describe(
+    'your app’s page for a job, with `{id}` in the URL. Emails about a job link to it. Without it, they have no link',
+  ),
+  DIGEST_HOUR_UTC: wholeNumber(0, 23)
+    .default(8)
+    .describe('the hour of the day, from 0 to 23 in UTC, at which people get an email with the day’s notifications'),
   REQUIRE_VERIFIED_EMAIL: onOff
     .default(false)
     .describe('on or off. If on, users must confirm their email address before they can publish or bid'),
@@ -286,9 +292,9 @@ function list() {
     );
 }
 
-function link() {
+function link(place = '{token}', replacement = 'the token') {
   return address('http:', 'https:')
-    .refine((text) => text.includes('{token}'), 'must contain {token}, which is replaced with the token')
+    .refine((text) => text.includes(place), `must contain ${place}, which is replaced with ${replacement}`)
     .optional();
 }
 

@@ -16,6 +16,7 @@ export function mailSettings(config: Config, secret: string): MailSettings {
     addresses: {
       origin: config.PUBLIC_URL ?? `http://${config.HOST}:${config.PORT}`,
       pages: { '/reset-password': config.APP_RESET_URL, '/verify-email': config.APP_VERIFY_URL },
+      job: config.APP_JOB_URL,
     },
   };
 }

@@ -12,6 +12,7 @@ import { ensureAdmin } from '../market/operations/admins/admins.js';
 import { startServer } from './server.js';
 import { taskKinds } from './task-kinds.js';
 import { openWebhooks } from '../market/webhooks/webhooks.js';
+import { openNotificationEmails } from '../market/mail/notification-emails.js';
 import { directly, type Connection } from '../platform/db/database.js';
 import { checkConnection } from '../platform/db/pooler.js';
 import { createClock } from '../market/operations/jobs/clock.js';
@@ -101,6 +102,8 @@ async function start(
   closers.push(queue.close);
   const webhooks = await openWebhooks({ ...services, queue });
   closers.push(webhooks.close);
+  const notificationEmails = openNotificationEmails({ ...services, queue, digestHour: config.DIGEST_HOUR_UTC });
+  closers.push(notificationEmails.close);
   const housekeeping = startCleanup(services.db, (kind, error) =>
     log.warn({ err: error, kind }, 'deleting expired rows failed'),
   );

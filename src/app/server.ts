@@ -27,6 +27,7 @@ import { boundUnreadAnswers } from '../platform/http/unread.js';
 import { openLinkPages } from '../pages/link-pages.js';
 import { openLifecyclePage } from '../pages/lifecycle/page.js';
 import { openMailbox } from '../pages/mailbox.js';
+import { openUnsubscribePage } from '../pages/unsubscribe.js';
 import { Caller } from '../platform/call/caller.js';
 import type { Viewer } from '../market/rules/viewer.js';
 import type { Services } from '../market/operations/services.js';
@@ -103,7 +104,14 @@ export async function startServer(
   const rest = openRestApi();
   const cors = { origins: config.CORS_ORIGINS, headers: config.CORS_HEADERS };
   const noticeProxy = warnOfProxy(config.TRUST_PROXY_HOPS, (header) => services.log.warn({ header }, UNTRUSTED_PROXY));
-  const pages = [graphqlPage, reference, description, lifecycle, front, openLinkPages(links, appOrigin(config))];
+  const linkPages = openLinkPages(links, appOrigin(config));
+  const unsubscribePage = openUnsubscribePage({
+    db: services.db,
+    tokens: services.mail.tokens,
+    links,
+    appOrigin: appOrigin(config),
+  });
+  const pages = [graphqlPage, reference, description, lifecycle, front, linkPages, unsubscribePage];
   const mailbox = openMailbox(services.db.of({ address: 'mailbox' }), services.mail, links);
   const draining = createDraining(timeouts, config.LAME_DUCK_SECONDS * 1_000);
   const operator = openOperatorAddresses(services, config, () => draining.isStopping);
@@ -262,8 +270,8 @@ function portOf(server: Server): number {
 }
 
 /** The origin of the app that email links open, if there is one. Its users log in there. */
-function appOrigin({ APP_RESET_URL, APP_VERIFY_URL }: Config): string | undefined {
-  const page = APP_RESET_URL ?? APP_VERIFY_URL;
+function appOrigin({ APP_RESET_URL, APP_VERIFY_URL, APP_JOB_URL }: Config): string | undefined {
+  const page = APP_RESET_URL ?? APP_VERIFY_URL ?? APP_JOB_URL;
   return page === undefined ? undefined : new URL(page).origin;
 }
 

@@ -16,6 +16,7 @@ import { EVENT_DESCRIPTIONS, EVENT_TYPES } from '../market/rules/events.js';
 import { CLOCK_ACTIONS, CLOCK_TRANSITIONS, DEADLINE_MODES, STAKE_DEADLINE } from '../market/rules/jobs/deadlines.js';
 import { JOB_ORDERS } from '../market/rules/jobs/orders.js';
 import { JOB_ACTION_LIST } from '../market/rules/lifecycle.js';
+import { CHANNELS, EMAIL_PROBLEMS, NOTIFIED_TYPES } from '../market/rules/notifications.js';
 import { BID_STATES, JOB_STATE_ROWS, JOB_STATES } from '../market/rules/states.js';
 import { PUBLISH_COST, URGENCIES } from '../market/rules/jobs/publishing.js';
 import { ROLES } from '../market/rules/viewer.js';
@@ -213,6 +214,29 @@ choice('WebhookEventType', 'The types of events that webhook endpoints get.', DE
   ...EVENT_DESCRIPTIONS,
   ...ACCOUNT_EVENT_DESCRIPTIONS,
   [TEST_EVENT_TYPE]: 'A test event, sent by `sendTestEvent`.',
+});
+
+choice(
+  'AccountEventType',
+  'The types of events that concern an account.',
+  ACCOUNT_EVENT_TYPES,
+  ACCOUNT_EVENT_DESCRIPTIONS,
+);
+
+choice('NotificationType', 'The types of events that people are notified of.', NOTIFIED_TYPES, {
+  ...EVENT_DESCRIPTIONS,
+  ...ACCOUNT_EVENT_DESCRIPTIONS,
+});
+
+choice('NotificationChannel', 'When a notification is emailed.', CHANNELS, {
+  now: 'At once.',
+  daily: 'In the daily digest.',
+  off: 'Never. The feed still has it.',
+});
+
+choice('EmailProblem', 'Why no notification is emailed to you.', EMAIL_PROBLEMS, {
+  unconfirmed: 'You haven’t confirmed your email address.',
+  undeliverable: 'The mail server permanently rejected the last email to your address.',
 });
 
 export const WebhookDeliveryStatus = choice(

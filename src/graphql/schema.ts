@@ -1,5 +1,11 @@
 import 'reflect-metadata';
-import { isObjectType, lexicographicSortSchema, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
+import {
+  isObjectType,
+  lexicographicSortSchema,
+  type GraphQLInterfaceType,
+  type GraphQLSchema,
+  type GraphQLUnionType,
+} from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
 import { locateFailures } from '../platform/graphql/failures.js';
 import { AccountResolver } from './resolvers/accounts/accounts.js';
@@ -10,6 +16,7 @@ import { JobEventResolver } from './resolvers/events.js';
 import { JobMutations } from './resolvers/jobs/job-mutations.js';
 import { DisputeResolver, JobEdgeResolver, JobResolver, ViewerJobsResolver } from './resolvers/jobs/jobs.js';
 import { ContractorEdgeResolver, ContractorResolver, HomeownerResolver, UserResolver } from './resolvers/people.js';
+import { NotificationResolver, ViewerNotificationsResolver } from './resolvers/notifications.js';
 import { ReferenceResolver } from './resolvers/reference.js';
 import { EmailsAndPasswordsResolver } from './resolvers/accounts/emails-and-passwords.js';
 import { SessionResolver } from './resolvers/accounts/sessions.js';
@@ -67,6 +74,8 @@ export function createSchema(): GraphQLSchema {
         JobEdgeResolver,
         ViewerJobsResolver,
         ReferenceResolver,
+        NotificationResolver,
+        ViewerNotificationsResolver,
         StreamResolver,
         WebhookResolver,
       ],
@@ -79,6 +88,7 @@ export function createSchema(): GraphQLSchema {
   const schema = lexicographicSortSchema(unsortedSchema);
   // Set directly, because type-graphql would wrap its result in a promise.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
+  (schema.getType('NotificationEvent') as GraphQLUnionType).resolveType = typeOfNode;
   locateAllFailures(schema);
   return schema;
 }

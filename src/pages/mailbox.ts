@@ -25,11 +25,8 @@ export interface Mailbox {
   send(exchange: Exchange): Promise<void>;
 }
 
-export function openMailbox(
-  db: Db,
-  { mailboxSecret: secret, tokens, addresses }: MailSettings,
-  links: SiteLinks,
-): Mailbox {
+export function openMailbox(db: Db, settings: MailSettings, links: SiteLinks): Mailbox {
+  const { mailboxSecret: secret } = settings;
   const script = openPages({
     [`${PATH}.js`]: { contentType: 'text/javascript; charset=utf-8', read: async () => SCRIPT },
   });
@@ -48,9 +45,10 @@ export function openMailbox(
       exchange.response.setHeader('Cache-Control', 'no-store');
       if (!isSecret(cookieIn(exchange.header('cookie')), secret)) return exchange.send(403, HTML, closedPage(links));
       const mails = await selectNewestMails(db, {});
-      const shown = mails.flatMap((mail) => {
-        const composed = compose(mail, tokens, addresses);
-        return typeof composed === 'string' ? [] : [{ ...mail, ...composed }];
+      const composed = await Promise.all(mails.map((mail) => compose(db, mail, settings, 'show')));
+      const shown = mails.flatMap((mail, at) => {
+        const content = composed[at];
+        return content === undefined || typeof content === 'string' ? [] : [{ ...mail, ...content }];
       });
       exchange.send(200, HTML, mailboxPage(shown, links));
     },

@@ -2,6 +2,7 @@
 import type { Variants } from '../platform/openapi/route.js';
 import { z } from 'zod';
 import { JOB_EVENT } from '../market/rules/entities/event.js';
+import { NOTIFICATION, UNREAD_COUNT } from '../market/rules/entities/notification.js';
 import { JOB, JOB_DISTANCE, JOB_WARNINGS } from '../market/rules/entities/job.js';
 import { CONTRACTOR, CONTRACTOR_DISTANCE, HOMEOWNER, USER } from '../market/rules/entities/people.js';
 import {
@@ -225,6 +226,16 @@ export const EVENT_LOG = entity('EventLog', 'Events on your jobs, oldest first, 
     description:
       'The position to pass as `after` for the next page. It stays the same while there are no new events. If a page ' +
       'isn’t full, it’s the last one for now.',
+    example: '4711',
+  },
+});
+
+export const NOTIFICATION_FEED = entity('NotificationFeed', 'Your notifications, newest first.', {
+  data: { type: z.array(NOTIFICATION.schema), description: 'The entries.' },
+  unreadCount: UNREAD_COUNT,
+  nextAfter: {
+    type: position.nullable(),
+    description: 'The position to pass as `after` for the next page. Null on the last page.',
     example: '4711',
   },
 });

@@ -11,6 +11,7 @@ import { BID, BID_REVISION, HOLD } from '../market/rules/entities/bid.js';
 import { TEST_CLOCK } from '../market/rules/entities/deadline.js';
 import { DISPUTE } from '../market/rules/entities/dispute.js';
 import { JOB_EVENT } from '../market/rules/entities/event.js';
+import { NOTIFICATION_SETTINGS, READ_POSITION } from '../market/rules/entities/notification.js';
 import { CATALOG } from '../market/rules/entities/reference.js';
 import { CONTRACTOR } from '../market/rules/entities/people.js';
 import { REVIEW } from '../market/rules/entities/review.js';
@@ -26,6 +27,7 @@ import {
   JOB_ACTIONS,
   JOB_COUNTS,
   LIFECYCLE_ON_WIRE,
+  NOTIFICATION_FEED,
   ME,
   NEW_CONTRACTOR_SESSION,
   NEW_HOMEOWNER_SESSION,
@@ -45,6 +47,7 @@ import {
 import { eventOnWire } from '../market/webhooks/event-body.js';
 import { route, type Route } from '../platform/openapi/route.js';
 import { wireName } from '../platform/openapi/wire.js';
+import type { Notification } from '../market/operations/notifications/live-notifications.js';
 import type { Me } from '../market/operations/accounts/me.js';
 import type { readCatalog, readLifecycle } from '../market/operations/reference.js';
 import type { AvailableAction, AvailableBidAction } from '../market/rules/jobs/available-actions.js';
@@ -294,6 +297,18 @@ export const ROUTES: readonly Route[] = [
     shows: EVENT_LOG,
     answer: ({ page, nextAfter }) => ({ data: page.rows.map(eventOnWire), nextAfter }),
   }),
+  route('GET', '/notifications', OPERATIONS.listNotifications, {
+    query: ['unread', 'after', 'perPage'],
+    shows: NOTIFICATION_FEED,
+    answer: async ({ page, nextAfter, unreadCount }) => ({
+      data: page.rows.map(notificationOnWire),
+      unreadCount: await unreadCount(),
+      nextAfter,
+    }),
+  }),
+  route('POST', '/notifications/read', OPERATIONS.markNotificationsRead, { shows: READ_POSITION }),
+  route('GET', '/me/notification-settings', OPERATIONS.readNotificationSettings, { shows: NOTIFICATION_SETTINGS }),
+  route('PUT', '/me/notification-settings', OPERATIONS.updateNotificationSettings, { shows: NOTIFICATION_SETTINGS }),
 
   route('GET', '/jobs/{id}/bids', OPERATIONS.listBids, { query: [...PAGE_QUERY, 'status'], shows: BID }),
   ...Object.values(BID_ROUTES),
@@ -351,6 +366,10 @@ export function actionsOnWire({ data }: { data: AvailableAction[] }) {
 
 export function bidActionsOnWire({ data }: { data: AvailableBidAction[] }) {
   return { data: data.map(({ action, ...rest }) => ({ ...rest, action: action.toLowerCase() })) };
+}
+
+function notificationOnWire({ event, ...rest }: Notification) {
+  return { ...rest, event: 'jobId' in event ? eventOnWire(event) : event };
 }
 
 type CatalogRead = Awaited<ReturnType<typeof readCatalog.run>>;

@@ -55,6 +55,14 @@ needs('haproxy').describe('behind HAProxy', () => {
     await until(() => proxy.output().includes(id) && loggedOf(id) !== undefined);
   });
 
+  it('the token of an unsubscribe link is in neither log', async () => {
+    for (const path of ['/unsubscribe/secret.token', '//unsubscribe/secret.token?secret.token', '/v1/jobs?page=2'])
+      await fetch(`${proxy.url}${path}`);
+    await until(() => proxy.output().includes('GET /v1/jobs?page=2 HTTP/1.1'));
+    expect(proxy.output()).toContain('"GET /unsubscribe/{token} HTTP/1.1"');
+    expect(proxy.output() + app.logged.join('\n')).not.toContain('secret.token');
+  });
+
   it.each(['/metrics', '/mailbox', '/METRICS', '/%6detrics', '//metrics', '/v1/metrics', '/metrics?x', '/mailbox/1'])(
     'an operator’s path returns 404 for others: %s',
     async (path) => {

@@ -57,7 +57,14 @@ const PARTS: Readonly<Record<string, Part>> = {
   sight: { files: ['test/nightly/sight'] },
   browser: { files: ['test/browser', 'test/nightly/browser'], env: { STORY: 'whole', STORY_ROUNDS: '2' } },
   model: { files: ['test/model'], env: { MODEL_RUNS: '20000', MODEL_SEED: 'random' } },
-  mail: { files: ['test/nightly/mail.test.ts', 'test/nightly/mail-server.test.ts'], env: { MAILS: '10000' } },
+  mail: {
+    files: [
+      'test/nightly/mail.test.ts',
+      'test/nightly/notification-emails.test.ts',
+      'test/nightly/mail-server.test.ts',
+    ],
+    env: { MAILS: '10000' },
+  },
   floods: { files: ['test/nightly/attacks/floods.test.ts'], env: { FLOODS: 'long' } },
   mutation: {
     command:

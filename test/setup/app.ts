@@ -19,6 +19,7 @@ import type { QuotaName } from '../../src/platform/caller-limits.js';
 import { startServer } from '../../src/app/server.js';
 import { directly, type Connection, type DatabaseHooks } from '../../src/platform/db/database.js';
 import { taskKinds } from '../../src/app/task-kinds.js';
+import { openNotificationEmails } from '../../src/market/mail/notification-emails.js';
 import { openWebhooks } from '../../src/market/webhooks/webhooks.js';
 import type { QuotaLimits, QuotaTable } from '../../src/platform/quotas/quota-table.js';
 import { createQuotas, type Quotas } from '../../src/platform/quotas/quotas.js';
@@ -146,6 +147,7 @@ export async function openTestApp(
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
   const queue = openQueue({ ...services, connection, kinds: taskKinds(services) });
   const webhooks = await openWebhooks({ ...services, queue });
+  const notificationEmails = openNotificationEmails({ ...services, queue, digestHour: config.DIGEST_HOUR_UTC });
   const server = await startServer(services, config, PATIENT);
   services.mail.addresses.origin = config.PUBLIC_URL ?? server.url;
   const servers = [server];
@@ -202,6 +204,7 @@ export async function openTestApp(
       await Promise.all(servers.map((one) => one.close()));
       agent.destroy();
       await webhooks.close();
+      await notificationEmails.close();
       await queue.close();
       await close();
       await sql.end({ timeout: 5 });

@@ -1,9 +1,11 @@
 import { Arg, ID, Resolver, Root, Subscription } from 'type-graphql';
 import { NOT_AMONG_OWN_EVENTS, streamJobEvents, streamMyEvents } from '../../market/operations/events/events.js';
 import type { EventsToCome } from '../../market/operations/events/events.js';
+import { streamMyNotifications } from '../../market/operations/notifications/notifications.js';
 import { type Operation, perform } from '../../platform/call/operation.js';
 import type { Context } from '../context.js';
 import { JobEvent } from '../types/jobs.js';
+import { Notification } from '../types/notifications.js';
 
 const AFTER = {
   nullable: true,
@@ -30,6 +32,14 @@ export class StreamResolver {
   myEvents(@Root() event: object, @Arg('after', () => String, AFTER) _after: string | undefined): object {
     return event;
   }
+
+  @Subscription(() => Notification, {
+    description: streamMyNotifications.description,
+    subscribe: streamOf(streamMyNotifications),
+  })
+  myNotifications(@Root() notification: object, @Arg('after', () => String, AFTER) _after: string | undefined): object {
+    return notification;
+  }
 }
 
 interface SubscribeRequest {
@@ -38,7 +48,7 @@ interface SubscribeRequest {
   readonly context: object;
 }
 
-function streamOf<Input>(operation: Operation<Input, EventsToCome>) {
+function streamOf<Input>(operation: Operation<Input, EventsToCome<object>>) {
   return async ({ args, context }: SubscribeRequest): Promise<AsyncIterable<unknown>> => {
     const { caller, opening } = context as Context;
     const { open } = await perform(operation, args, caller);

@@ -6,6 +6,7 @@ import { connectionType } from './connection.js';
 import { FieldsOf } from './field.js';
 import { nodeType } from './node.js';
 import { API_KEY } from '../../market/rules/entities/api-key.js';
+import { ACCOUNT_EVENT } from '../../market/rules/entities/account-event.js';
 import { ADMIN_ACTION } from '../../market/rules/entities/admin-action.js';
 
 export const User = nodeType(USER);
@@ -31,3 +32,5 @@ export const ApiKeyConnection = connectionType('ApiKey', () => ApiKey, 'API keys
 
 export const AdminAction = nodeType(ADMIN_ACTION);
 export const AdminActionConnection = connectionType('AdminAction', () => AdminAction, 'admin actions');
+
+export const AccountEvent = nodeType(ACCOUNT_EVENT);

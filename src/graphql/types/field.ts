@@ -74,6 +74,8 @@ export function typeOf(kind: ShapeKind, classOfObject: (schema: ZodObject) => Ob
       return [typeOf(kind.of, classOfObject)];
     case 'object':
       return classOfObject(kind.schema);
+    case 'union':
+      throw new Error('A resolver must declare the type of a union.');
     case 'text':
       return String;
   }

@@ -12,8 +12,10 @@ import { NEW_WEBHOOK } from '../../market/rules/entities/webhook.js';
 import type { Context } from '../context.js';
 import { Contractor, Session, User, Viewer, ActiveSession, ApiKey } from './account.js';
 import { Bid, BidConnection, Job, JobConnection } from './jobs.js';
+import { READ_POSITION } from '../../market/rules/entities/notification.js';
 import { TEST_CLOCK } from '../../market/rules/entities/deadline.js';
 import { DateTimeScalar, fieldOptions, FieldsOf } from './field.js';
+import { NotificationSettings } from './notifications.js';
 import { TokenTransfer } from './tokens.js';
 import { WebhookDelivery, WebhookEndpoint } from './webhooks.js';
 
@@ -89,6 +91,7 @@ const webhookWithSecret = {
   secret: value(String, secret.description),
 };
 const { changed: passwordChanged, noticeSent } = CHANGED_PASSWORD.fields;
+const { readUpTo, unreadCount } = READ_POSITION.fields;
 const { tokensCharged, remainingBalance } = PUBLICATION.fields;
 
 export const SignUpHomeownerPayload = sessionPayload('signUpHomeowner');
@@ -206,6 +209,14 @@ export const ViewBidPayload = payload('viewBid', { bid });
 export const ShortlistBidPayload = payload('shortlistBid', { bid });
 export const RejectBidPayload = payload('rejectBid', { bid });
 export const WithdrawBidPayload = payload('withdrawBid', { bid });
+
+export const MarkNotificationsReadPayload = payload('markNotificationsRead', {
+  readUpTo: value(String, readUpTo.description),
+  unreadCount: value(Int, unreadCount.description),
+});
+export const UpdateNotificationSettingsPayload = payload('updateNotificationSettings', {
+  notificationSettings: changed(NotificationSettings, 'The settings after this mutation.'),
+});
 
 export const CreateWebhookEndpointPayload = payload('createWebhookEndpoint', webhookWithSecret);
 export const UpdateWebhookEndpointPayload = payload('updateWebhookEndpoint', {

@@ -1,8 +1,12 @@
 /** Generates an email's text from its row whenever it's sent or shown. No text is stored. */
-import { MAILS, type LinkPage, type MailKind } from '../rules/people/mail-kinds.js';
+import { MAILS, NOTICES, type AccountMailKind, type LinkPage } from '../rules/people/mail-kinds.js';
 import type { LinkTokens } from '../../platform/security/link-tokens.js';
+import type { Db } from '../../platform/db/database.js';
 import type { Mail } from '../store/accounts/mails.js';
+import { selectNotificationsAt, selectNotificationsOfKind } from '../store/notifications/notification-emails.js';
 import { asHtml, asPlainText } from './layout.js';
+import { composeNotice, type NoticeMail } from './notices.js';
+import { readNotified, type Notified } from './notified.js';
 import type { MailText } from './text.js';
 import { EMAIL_CHANGE } from './texts/email-change.js';
 import { EMAIL_CHANGED } from './texts/email-changed.js';
@@ -12,7 +16,7 @@ import { EMAIL_VERIFICATION } from './texts/email-verification.js';
 import { PASSWORD_CHANGED } from './texts/password-changed.js';
 import { PASSWORD_RESET, PASSWORD_RESET_AFTER_UNDO, PASSWORD_RESET_BY_SUPPORT } from './texts/password-reset.js';
 
-const TEXTS: Readonly<Record<MailKind, MailText>> = {
+const TEXTS: Readonly<Record<AccountMailKind, MailText>> = {
   password_reset: PASSWORD_RESET,
   password_reset_by_support: PASSWORD_RESET_BY_SUPPORT,
   password_reset_after_undo: PASSWORD_RESET_AFTER_UNDO,
@@ -31,33 +35,69 @@ export interface LinkAddresses {
   /** The URL where people reach this server. Set once the server listens. */
   origin: string;
   readonly pages: Partial<Readonly<Record<LinkPage, string | undefined>>>;
+  /** Your app's page for a job, with `{id}` in the URL. */
+  readonly job: string | undefined;
 }
 
 export interface ComposedMail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
+  /** The link that turns such emails off. */
+  readonly unsubscribe?: string | undefined;
+  /** True if the recipient gets at most one such email per hour. */
+  readonly isHourly?: boolean;
 }
 
+export type Uncomposed = 'nobody' | 'no token';
+
 /**
- * Returns `nobody` if no account has the address or the link has expired. Returns `no token` if the token was created
- * with a different JWT_SECRET.
+ * Returns `nobody` if no account has the address, the link has expired, or the recipient can't read the notification.
+ * Returns `no token` if the token was created with a different JWT_SECRET.
  */
-export function compose(
+export async function compose(
+  db: Db,
   mail: Mail,
-  tokens: LinkTokens,
-  addresses: LinkAddresses,
-): ComposedMail | 'nobody' | 'no token' {
+  settings: ComposeSettings,
+  purpose: Purpose,
+): Promise<ComposedMail | Uncomposed> {
+  return isNotice(mail)
+    ? composeNotice(mail, await notifiedBy(db, mail, purpose), settings)
+    : composeAccountMail(mail as AccountMail, settings);
+}
+
+/** An email that was sent can still be shown after its recipient has turned off such emails. */
+type Purpose = 'send' | 'show';
+
+export interface ComposeSettings {
+  readonly tokens: LinkTokens;
+  readonly addresses: LinkAddresses;
+}
+
+type AccountMail = Mail & { readonly kind: AccountMailKind };
+
+const isNotice = (mail: Mail): mail is NoticeMail => NOTICES.some((kind) => kind === mail.kind);
+
+async function notifiedBy(db: Db, mail: NoticeMail, purpose: Purpose): Promise<Notified[]> {
+  const { userId, positions } = mail;
+  const rows = await (positions === null
+    ? selectNotificationsOfKind(db, mail)
+    : selectNotificationsAt(db, { userId, positions }));
+  const notified = rows.map(readNotified).filter((one) => one !== undefined);
+  return purpose === 'show' ? notified : notified.filter(({ channel }) => channel !== 'off');
+}
+
+function composeAccountMail(mail: AccountMail, { tokens, addresses }: ComposeSettings): ComposedMail | Uncomposed {
   const text = textOf(mail);
   if (!text) return 'nobody';
   const link = MAILS[mail.kind];
   const token = text.action && mail.tokenHash !== null ? tokens.tokenWithHash(mail.id, mail.tokenHash) : undefined;
   if (text.action && token === undefined) return 'no token';
-  const address = link && token !== undefined ? addressOf(link.page, token, addresses) : undefined;
-  return { subject: text.subject, text: asPlainText(text, address), html: asHtml(text, address) };
+  const links = { action: link && token !== undefined ? addressOf(link.page, token, addresses) : undefined };
+  return { subject: text.subject, text: asPlainText(text, links), html: asHtml(text, links) };
 }
 
-function textOf({ kind, hasExpired, userId, currentAccountId }: Mail): MailText | undefined {
+function textOf({ kind, hasExpired, userId, currentAccountId }: AccountMail): MailText | undefined {
   if (hasExpired || (MAILS[kind]?.page === '/reset-password' && currentAccountId === null)) return undefined;
   const isTaken = kind === 'email_change' && currentAccountId !== null && currentAccountId !== userId;
   return isTaken ? EMAIL_TAKEN : TEXTS[kind];

@@ -1,23 +1,33 @@
 /** The layout of all emails: plain text, and HTML for light and dark screens. */
 import { escapeHtml } from '../../platform/http/pages/look.js';
-import type { MailText } from './text.js';
+import type { MailItem, MailLinks, MailText } from './text.js';
 
 const NAME = 'Job Marketplace';
-const FOOTER = "We sent you this email because it's about your account. We don't read replies.";
+const FOOTER = "We sent you this email because it's about your account.";
+const NO_REPLIES = "We don't read replies.";
 
-export function asPlainText({ before, action, after }: MailText, link: string | undefined): string {
-  const linkLines = action !== undefined && link !== undefined ? [`${action}:\n${link}`] : [];
-  return ['Hello,', ...before, ...linkLines, ...after, `-- \n${NAME}\n${FOOTER}\n`].join('\n\n');
+export function asPlainText(
+  { before, items = [], action, after, footer = FOOTER }: MailText,
+  links: MailLinks,
+): string {
+  const list = items.map(({ title, link }) => (link === undefined ? `- ${title}` : `- ${title}:\n  ${link}`));
+  const linkLines = action !== undefined && links.action !== undefined ? [`${action}:\n${links.action}`] : [];
+  const unsubscribe = links.unsubscribe === undefined ? '' : `Unsubscribe:\n${links.unsubscribe}\n`;
+  const paragraphs = ['Hello,', ...before, ...(list.length > 0 ? [list.join('\n')] : []), ...linkLines, ...after];
+  return [...paragraphs, `-- \n${NAME}\n${footer} ${NO_REPLIES}\n${unsubscribe}`].join('\n\n');
 }
 
-export function asHtml({ subject, before, action, after }: MailText, link: string | undefined): string {
+export function asHtml(mail: MailText, links: MailLinks): string {
+  const { subject, before, items = [], action, after, footer = FOOTER } = mail;
   const paragraphs = (texts: readonly string[]) => texts.map((text) => `<p>${escapeHtml(text)}</p>`).join('\n      ');
-  const address = escapeHtml(link ?? '');
+  const address = escapeHtml(links.action ?? '');
+  const list = items.length > 0 ? `<ul>${items.map(itemHtml).join('')}</ul>` : '';
   const button =
-    action !== undefined && link !== undefined
+    action !== undefined && links.action !== undefined
       ? `<p class="action"><a href="${address}" target="_blank" rel="noopener">${escapeHtml(action)}</a></p>
       <p class="faint">If the button does nothing, copy this address into your browser:<br />${address}</p>`
       : '';
+  const unsubscribe = links.unsubscribe === undefined ? '' : ` ${linkHtml(links.unsubscribe, 'Unsubscribe')}`;
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -34,14 +44,21 @@ export function asHtml({ subject, before, action, after }: MailText, link: strin
       <h1>${escapeHtml(subject)}</h1>
       <p>Hello,</p>
       ${paragraphs(before)}
+      ${list}
       ${button}
       ${paragraphs(after)}
-      <p class="foot faint">${FOOTER}</p>
+      <p class="foot faint">${escapeHtml(footer)} ${NO_REPLIES}${unsubscribe}</p>
     </div>
   </body>
 </html>
 `;
 }
+
+const itemHtml = ({ title, link }: MailItem) =>
+  `<li>${link === undefined ? escapeHtml(title) : linkHtml(link, title)}</li>`;
+
+const linkHtml = (link: string, text: string) =>
+  `<a href="${escapeHtml(link)}" target="_blank" rel="noopener">${escapeHtml(text)}</a>`;
 
 const STYLES = `
       :root { color-scheme: light dark; }
@@ -50,7 +67,10 @@ const STYLES = `
       .mail { max-width: 520px; margin: 0 auto; padding: 24px; background: #ffffff; border: 1px solid #d5dae2; }
       .mail { border-radius: 9px; overflow-wrap: anywhere; }
       h1 { margin: 0 0 16px; font-size: 22px; line-height: 1.25; }
-      p { margin: 0 0 16px; }
+      p, ul { margin: 0 0 16px; }
+      ul { padding-left: 20px; }
+      li { margin-bottom: 8px; }
+      a { color: #b93a08; }
       .name { color: #c2410c; font-weight: 600; }
       .action { margin: 24px 0; }
       .action a { display: inline-block; padding: 12px 20px; border-radius: 6px; background: #c2410c; color: #ffffff; }
@@ -60,7 +80,7 @@ const STYLES = `
       @media (prefers-color-scheme: dark) {
         body { background: #171d29; color: #dfe4ec; }
         .mail { background: #202838; border-color: #3a4559; }
-        .name { color: #fb923c; }
+        a, .name { color: #fb923c; }
         .faint { color: #a3adbd; }
         .foot { border-color: #3a4559; }
       }

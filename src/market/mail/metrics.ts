@@ -6,7 +6,12 @@ export interface MailMetrics {
   /** A `failed` email is tried again. */
   recordOutcome(outcome: MailOutcome | 'failed', seconds: number): void;
   recordDropped(limit: MailBudget): void;
+  recordNotification(emailed: NotificationEmail, count: number): void;
 }
+
+/** Whether a notification is emailed at once, in the digest, in the digest because of the day's limit, or not at all. */
+export const NOTIFICATION_EMAIL = ['now', 'later', 'beyond_limit', 'not_emailed'] as const;
+export type NotificationEmail = (typeof NOTIFICATION_EMAIL)[number];
 
 export function createMailMetrics(metrics: Pick<Metrics, 'counter' | 'histogram'>): MailMetrics {
   return {
@@ -21,6 +26,13 @@ export function createMailMetrics(metrics: Pick<Metrics, 'counter' | 'histogram'
       'Emails dropped by a rate limit, by limit.',
       'limit',
       MAIL_BUDGETS,
+    ),
+    recordNotification: metrics.counter(
+      'notification_emails_total',
+      'Notifications by what was decided about their email: now, later (in the digest), beyond_limit (in the digest, ' +
+        'because the person got as many emails as they can get in a day), or not_emailed.',
+      'decision',
+      NOTIFICATION_EMAIL,
     ),
   };
 }

@@ -49,14 +49,14 @@ export function createSender({ url, from: { address, name } }: MailServer): Send
     socketTimeout: MAIL.silenceMs,
     url,
   });
-  const send: SendMail = async ({ id, email }, { subject, text, html }, stop) => {
+  const send: SendMail = async ({ id, email }, { subject, text, html, unsubscribe }, stop) => {
     try {
       await transport.sendMail({
         messageId: `<${id}@${domain}>`,
         from: { address, name: name || 'Job Marketplace' },
         to: { address: email, name: '' },
         envelope: { from: address, to: [email] },
-        headers: { 'Auto-Submitted': 'auto-generated' },
+        headers: { 'Auto-Submitted': 'auto-generated', ...(unsubscribe && unsubscribeHeaders(unsubscribe)) },
         subject,
         text,
         html,
@@ -78,6 +78,11 @@ export function createSender({ url, from: { address, name } }: MailServer): Send
         (error: unknown) => failureOf(error as Partial<NodemailerError>),
       ),
   };
+}
+
+/** With these headers, mail programs show a button that unsubscribes with one click (RFC 8058). */
+function unsubscribeHeaders(link: string): Record<string, string> {
+  return { 'List-Unsubscribe': `<${link}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
 function failureOf(error: Partial<NodemailerError>): SendFailure {

@@ -19,17 +19,18 @@ interface MailTaskOptions {
 
 type Failure = Pick<SendFailure, 'code' | 'end'>;
 
-export function mailTasks({ mail: { send, tokens, addresses }, mailMetrics: metrics, log }: MailTaskOptions): TaskKind {
+export function mailTasks({ mail: settings, mailMetrics: metrics, log }: MailTaskOptions): TaskKind {
   async function run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd> {
     const id = task.id as MailId;
     const [mail] = await selectMailToSend(db, { id });
     if (!mail) return { outcome: 'done' };
-    const composed = compose(mail, tokens, addresses);
+    const composed = mail.isWanted ? await compose(db, mail, settings, 'send') : 'nobody';
     if (composed === 'nobody') return endOfTask(id, 'nobody', 0);
     // Another server may have the secret that created the token.
     if (composed === 'no token') return failed(task, mail, { code: 'NO_TOKEN', end: undefined }, 0);
+    if (composed.isHourly && mail.waitSeconds !== null) return { outcome: 'not run', afterSeconds: mail.waitSeconds };
     const beganMs = performance.now();
-    const outcome = await send(mail, composed, stop);
+    const outcome = await settings.send(mail, composed, stop);
     // The mail server may have accepted the email, so the retry has the same Message-ID.
     if (outcome === 'stopped') return { outcome: 'not run' };
     const durationMs = performance.now() - beganMs;

@@ -1,12 +1,25 @@
 import { MAILS, type LinkKind } from '../rules/people/mail-kinds.js';
 
-/** The link comes between `before` and `after`. */
+/** The items and the link come between `before` and `after`. */
 export interface MailText {
   readonly subject: string;
   readonly before: readonly string[];
+  readonly items?: readonly MailItem[];
   /** Undefined for an email without a link. */
   readonly action?: string;
   readonly after: readonly string[];
+  /** Why the recipient gets this email. */
+  readonly footer?: string;
+}
+
+export interface MailItem {
+  readonly title: string;
+  readonly link: string | undefined;
+}
+
+export interface MailLinks {
+  readonly action?: string | undefined;
+  readonly unsubscribe?: string | undefined;
 }
 
 export function validityOf(kind: LinkKind): string {

@@ -32,6 +32,13 @@ import { advanceClock, readUpcoming } from './jobs/deadlines.js';
 import { createJob, deleteJob, updateJob } from './jobs/edit.js';
 import { extendDeadline } from './jobs/extend-deadline.js';
 import { listOwnEvents, streamJobEvents, streamMyEvents } from './events/events.js';
+import { readNotificationSettings, updateNotificationSettings } from './notifications/notification-settings.js';
+import {
+  listNotifications,
+  markNotificationsRead,
+  readUnreadCount,
+  streamMyNotifications,
+} from './notifications/notifications.js';
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
 import { reviewJob } from './jobs/review.js';
 import { TRANSITIONS } from './jobs/transitions.js';
@@ -136,6 +143,13 @@ export const OPERATIONS = {
   listWebhookDeliveries,
   sendTestEvent,
   redeliver,
+
+  listNotifications,
+  readUnreadCount,
+  markNotificationsRead,
+  streamMyNotifications,
+  readNotificationSettings,
+  updateNotificationSettings,
 
   readNode,
   readLifecycle,

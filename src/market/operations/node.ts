@@ -9,7 +9,7 @@ import { findPerson } from './people/directory.js';
 import { readMe } from './accounts/me.js';
 import { findReview } from './people/reviews.js';
 import { findHold, readBid } from './bids/read.js';
-import { findEvent, findProposal } from './events/events.js';
+import { findAccountEvent, findEvent, findProposal } from './events/events.js';
 import { readJob } from './jobs/read.js';
 import { requireSession } from '../../platform/call/operation.js';
 import { operation } from './operation.js';
@@ -40,6 +40,7 @@ export const readNode = operation({
       return readAdminAction.run(Object.assign({}, call, { viewer }), { id });
     }
     if (isId('event', id)) return findEvent(db, viewer, id);
+    if (isId('accountEvent', id)) return findAccountEvent(db, viewer, id);
     if (isId('proposal', id)) return findProposal(db, viewer, id);
     if (isId('review', id)) return findReview(db, id);
     if (isId('webhookEndpoint', id)) return readableEndpoint(db, viewer, id);

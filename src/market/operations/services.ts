@@ -7,7 +7,7 @@ import type { ClockAction, DeadlineSettings } from '../rules/jobs/deadlines.js';
 import type { BudgetName } from '../rules/rate-limits.js';
 import type { ID_PREFIXES } from '../rules/ids.js';
 import type { Bearer, Viewer } from '../rules/viewer.js';
-import type { EventWithParties } from '../store/events/event-log.js';
+import type { LiveEntry } from '../store/events/live-batch.js';
 import type { FrameServices } from '../../platform/call/services.js';
 import type { AccessTokens } from '../../platform/security/access-token.js';
 import type { Passwords } from '../../platform/security/passwords.js';
@@ -23,7 +23,7 @@ export interface Services extends FrameServices<Viewer> {
   /** A separate connection, so the database can be checked even if all other connections are busy. */
   readonly probe: Database;
   readonly databaseWatch: DatabaseWatch;
-  readonly live: Live<EventWithParties, Viewer>;
+  readonly live: Live<LiveEntry, Viewer>;
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens<Bearer>;
   readonly refreshTokens: RefreshTokens<(typeof ID_PREFIXES)['refreshToken']>;

@@ -110,6 +110,22 @@ export const MAIL = {
   keptDays: 30,
 } as const;
 
+export const NOTIFICATION_EMAILS = {
+  /** Notifications beyond this limit go into the digest. The limit doesn't apply to those that can't be turned off. */
+  perDayMax: 30,
+  digestItemsMax: 50,
+  /** A step ends with the last row of a position, so it can have more rows than this. */
+  rowsAtOnce: 500,
+  digestsAtOnce: 50,
+  /** How many of a person's notifications are read for a digest. Older ones are only counted. */
+  digestRowsMax: 100,
+  /** How long new notifications wait if the server isn't told about them, and how often it looks for a digest. */
+  pollEveryMs: 5_000,
+} as const;
+
+/** The counter of unread notifications stops here. */
+export const UNREAD_COUNTED_MAX = 100;
+
 /** The times at which API keys are used are collected in memory before they're written. */
 export const API_KEY_USES = { writeEveryMs: 10_000, keysMax: 10_000 } as const;
 

@@ -186,6 +186,15 @@ function ofParties(title: string, sentence: string): Record<'owner' | 'awardee',
   return { owner: fixed(title, sentence), awardee: fixed(title, sentence) };
 }
 
+/** The types that somebody is notified of. */
+export const NOTIFIED_TYPES = Object.entries(NOTIFICATIONS)
+  .filter(([, entries]) => Object.keys(entries).length > 0)
+  .map(([type]) => type as NotifiedType);
+
+/** Why a person gets no notification by email, whatever their settings say. */
+export const EMAIL_PROBLEMS = ['unconfirmed', 'undeliverable'] as const;
+export type EmailProblem = (typeof EMAIL_PROBLEMS)[number];
+
 /** The service reminds admins only of what is overdue or stands still. They aren't notified of other reminders. */
 export const REMINDED_ADMIN = 'admin';
 

@@ -61,7 +61,9 @@ export type ShapeKind =
   | { is: 'identifier'; prefix: string }
   | { is: 'enum'; name: string | undefined; values: readonly string[] }
   | { is: 'list'; of: ShapeKind; entry: z.core.$ZodType }
-  | { is: 'object'; schema: z.ZodObject };
+  | { is: 'object'; schema: z.ZodObject }
+  /** Any one of these objects. Each has a required field that the others lack. */
+  | { is: 'union'; schemas: readonly z.ZodObject[] };
 
 export function kindOf(schema: z.core.$ZodType): ShapeKind {
   const inner = innermost(schema);
@@ -73,6 +75,7 @@ export function kindOf(schema: z.core.$ZodType): ShapeKind {
     return { is: 'enum', name: metaOf(schema).enumName, values: inner.options.map(String) };
   if (inner instanceof z.ZodArray) return { is: 'list', of: kindOf(inner.element), entry: inner.element };
   if (inner instanceof z.ZodObject) return { is: 'object', schema: inner };
+  if (inner instanceof z.ZodUnion) return { is: 'union', schemas: inner.options as readonly z.ZodObject[] };
   if (inner instanceof z.ZodDate) return { is: 'timestamp' };
   const { idPrefix, charactersMax } = metaOf(schema);
   if (inner instanceof z.ZodCustom && idPrefix !== undefined) return { is: 'identifier', prefix: idPrefix };

@@ -48,7 +48,8 @@ const PAGE_POLICY =
   "font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 const ANSWER_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
-const STYLED_ANSWER_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'";
+const STYLED_ANSWER_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'; form-action 'self'";
 
 export function setSecurityHeaders({ response }: Exchange): void {
   response.setHeader('X-Content-Type-Options', 'nosniff');

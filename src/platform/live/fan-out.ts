@@ -40,8 +40,13 @@ export interface FanOut<Entry> {
 }
 
 export interface BatchQueries<Entry> {
-  /** Reads at most `LIVE.batchEventsMax` entries in this range, by position. */
-  readBatch(db: Db, range: PositionRange, readerIds: readonly string[]): Promise<readonly Entry[]>;
+  /** Reads at most `LIVE.batchEventsMax` entries in this range, by position, for the streams with these keys. */
+  readBatch(
+    db: Db,
+    range: PositionRange,
+    readerIds: readonly string[],
+    keys: readonly string[],
+  ): Promise<readonly Entry[]>;
   /** The keys of the streams that may need this entry, without duplicates. */
   keysOf(entry: Entry): readonly string[];
 }
@@ -75,7 +80,8 @@ export function createFanOut<Entry extends LogEntry>(
 
   async function readNewEvents(upTo: bigint): Promise<void> {
     subscribers.beginReading();
-    const batch = await queries.readBatch(db, { after: cursor, upTo }, subscribers.readerIds());
+    const range = { after: cursor, upTo };
+    const batch = await queries.readBatch(db, range, subscribers.readerIds(), subscribers.keys());
     metrics.recordBatch(batch.length);
     const lastRead = batch.at(-1)?.event.position;
     cursor = batch.length === LIVE.batchEventsMax && lastRead ? BigInt(lastRead) : upTo;
@@ -118,6 +124,7 @@ interface Register<Entry> {
   readonly size: number;
   beginReading(): void;
   readerIds(): readonly string[];
+  keys(): readonly string[];
   offer(batch: readonly Entry[]): void;
   join(subscriber: Subscriber<Entry>): () => void;
   end(): void;
@@ -152,6 +159,7 @@ function createRegister<Entry>(keysOf: BatchQueries<Entry>['keysOf']): Register<
     },
     beginReading: () => (lateSubscribers = new Set()),
     readerIds: () => [...readers.keys()],
+    keys: () => [...byKey.keys()],
     offer: (batch) => {
       for (const lateSubscriber of lateSubscribers) {
         leave(lateSubscriber);

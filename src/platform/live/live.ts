@@ -39,7 +39,7 @@ export interface LiveQueries<Entry> extends BatchQueries<Entry> {
   readonly positionsChannel: string;
   /** The channel for heartbeats and the IDs of revoked sessions. */
   readonly sessionsChannel: string;
-  numberEvents(db: Db, values: { batch: number }): Promise<readonly NumberedBatch[]>;
+  numberEvents(db: Db, values: { batch: number }): Promise<NumberedBatch>;
   /** Counts the events without a position, and sends the heartbeat on the sessions channel. */
   pollEvents(db: Db, values: { heartbeat: string }): Promise<readonly LogState[]>;
   findEndedSessions(db: Db, sessions: readonly string[]): Promise<readonly string[]>;
@@ -52,6 +52,8 @@ interface LogState {
 
 interface NumberedBatch extends Pick<LogState, 'lastPosition'> {
   readonly numbered: number;
+  /** True if there are more events to number, or to process along with their positions. */
+  readonly hasMore: boolean;
   readonly lagSeconds: number | null;
 }
 
@@ -91,11 +93,10 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   });
   const numbering = createNumbering({
     number: async () => {
-      const [batch] = await queries.numberEvents(numberingDb, { batch: NUMBERING.eventsAtOnce });
-      if (!batch) return false;
+      const batch = await queries.numberEvents(numberingDb, { batch: NUMBERING.eventsAtOnce });
       if (batch.numbered > 0) metrics.recordNumbering(batch.numbered, batch.lagSeconds ?? 0);
       fanOut.advanceTo(BigInt(batch.lastPosition));
-      return batch.numbered === NUMBERING.eventsAtOnce;
+      return batch.hasMore;
     },
     onFailure: logFailure('numbering events failed; retrying'),
   });

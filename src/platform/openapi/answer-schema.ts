@@ -43,6 +43,8 @@ function hasNull({ type }: JsonSchema): boolean {
 
 function valueSchema(kind: ShapeKind, type: z.core.$ZodType, description: string, refOf: RefOf): JsonSchema {
   if (kind.is === 'object') return partSchema(entityOf(kind.schema), description, refOf);
+  if (kind.is === 'union')
+    return { oneOf: kind.schemas.map((one) => partSchema(entityOf(one), entityOf(one).description, refOf)), description };
   if (kind.is === 'list' && kind.of.is === 'object') {
     const entry = entityOf(kind.of.schema);
     return { type: 'array', items: partSchema(entry, entry.description, refOf), description };
@@ -103,6 +105,8 @@ function exampleOfType(kind: ShapeKind, type: z.core.$ZodType): unknown {
       return '2026-03-02T09:30:00.000Z';
     case 'object':
       return exampleOf(entityOf(kind.schema));
+    case 'union':
+      return exampleOf(entityOf(kind.schemas[0] as z.ZodObject));
     case 'list':
       return [exampleOfType(kind.of, kind.entry)];
     default:

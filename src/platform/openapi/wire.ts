@@ -38,6 +38,7 @@ type Write = (value: unknown) => unknown;
 export function wireWriter(type: z.core.$ZodType): Write {
   const kind = kindOf(type);
   if (kind.is === 'object') return objectWriter(kind.schema.shape);
+  if (kind.is === 'union') return unionWriter(kind.schemas);
   if (kind.is !== 'list') return plain;
   const write = wireWriter(kind.entry);
   return (list) => (Array.isArray(list) ? list.map(write) : list);
@@ -59,6 +60,16 @@ function objectWriter(shape: Readonly<Record<string, z.core.$ZodType>>): Write {
     const output = { ...empty };
     for (const { field, name, write } of fields) output[name] = write(value[field]);
     return output;
+  };
+}
+
+/** The value has all fields of only one of the objects. */
+function unionWriter(schemas: readonly z.ZodObject[]): Write {
+  const writers = schemas.map(({ shape }) => ({ fields: Object.keys(shape), write: objectWriter(shape) }));
+  return (value) => {
+    const writer = isObject(value) && writers.find(({ fields }) => fields.every((field) => field in value));
+    if (!writer) throw new Error('A value is none of the objects that it can be.');
+    return writer.write(value);
   };
 }
 

@@ -35,6 +35,8 @@ export interface TaskLimits {
 export interface TaskEnd {
   /** A task with 'not run' is released without counting an attempt. */
   readonly outcome: 'done' | 'failed' | 'not run';
+  /** When a task with 'not run' becomes due again. Defaults to now. */
+  readonly afterSeconds?: number;
   /** True if the task was slow enough that its key now counts as slow. */
   readonly isSlow?: boolean;
   /**
@@ -116,10 +118,11 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
   }
 
   async function runTask(task: Task): Promise<void> {
-    const { outcome, isSlow, write } = await kind.run(db, task, stop.signal);
+    const end = await kind.run(db, task, stop.signal);
+    const { isSlow, write } = end;
     if (isSlow) slowKeys.set(task.key, true);
     await db.inTransaction(async (tx) => {
-      const [held] = await endTask(tx, task, outcome);
+      const [held] = await endTask(tx, task, end);
       // If this server has lost the lease, another one runs the task.
       if (!held || !write) return;
       // After a failure, statements may depend on the results of earlier ones.
@@ -127,8 +130,8 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
     });
   }
 
-  function endTask(tx: Db, task: Task, outcome: TaskEnd['outcome']) {
-    if (outcome === 'not run') return requeueTask(tx, { ...task, retryAfterSeconds: 0 });
+  function endTask(tx: Db, task: Task, { outcome, afterSeconds = 0 }: TaskEnd) {
+    if (outcome === 'not run') return requeueTask(tx, { ...task, retryAfterSeconds: afterSeconds });
     const seconds = outcome === 'failed' ? kind.retryAfterSeconds[task.attempts] : undefined;
     if (seconds === undefined) return deleteTask(tx, task);
     // Spreads the retries of tasks that failed together.

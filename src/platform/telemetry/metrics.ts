@@ -28,9 +28,10 @@ export interface Metrics extends QuotaEvents {
   recordRetry(code: string): void;
   recordRateLimit(budget: string): void;
   /**
-   * Adds a counter with one label, and starts each of its values at 0. Returns a function that increments the counter.
+   * Adds a counter with one label, and starts each of its values at 0. Returns a function that increments the counter,
+   * by 1 unless it gets another number.
    */
-  counter(name: string, help: string, label: string, values: readonly string[]): (value: string) => void;
+  counter(name: string, help: string, label: string, values: readonly string[]): (value: string, by?: number) => void;
   /** Adds a histogram of seconds with one label. Returns a function that records a duration. */
   histogram(name: string, help: string, label: string): (value: string, seconds: number) => void;
   /** Adds a gauge that is read at each scrape. */
@@ -248,7 +249,7 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
     counter(name, help, label, values) {
       const newCounter = new Counter({ name, help, labelNames: [label], registers });
       for (const value of values) newCounter.inc({ [label]: value }, 0);
-      return (value) => newCounter.inc({ [label]: value });
+      return (value, by = 1) => newCounter.inc({ [label]: value }, by);
     },
     histogram(name, help, label) {
       const newHistogram = new Histogram({ name, help, labelNames: [label], buckets: SECONDS, registers });

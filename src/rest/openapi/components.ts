@@ -7,6 +7,7 @@ import { TEST_CLOCK } from '../../market/rules/entities/deadline.js';
 import { DISPUTE } from '../../market/rules/entities/dispute.js';
 import { ACCOUNT_EVENT } from '../../market/rules/entities/account-event.js';
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
+import { NOTIFICATION, NOTIFICATION_SETTINGS, READ_POSITION } from '../../market/rules/entities/notification.js';
 import { CATALOG } from '../../market/rules/entities/reference.js';
 import { CONTRACTOR } from '../../market/rules/entities/people.js';
 import { REVIEW } from '../../market/rules/entities/review.js';
@@ -28,6 +29,7 @@ import {
   JOB_COUNTS,
   UPCOMING_ACTIONS,
   LIFECYCLE_ON_WIRE,
+  NOTIFICATION_FEED,
   ERROR_DETAILS,
   ME,
   NEW_CONTRACTOR_SESSION,
@@ -72,6 +74,10 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   JOB_EVENT,
   ACCOUNT_EVENT,
   EVENT_LOG,
+  NOTIFICATION,
+  NOTIFICATION_FEED,
+  READ_POSITION,
+  NOTIFICATION_SETTINGS,
   DISPUTE,
   TOKEN_BALANCE,
   TOKEN_TRANSFER,

@@ -104,6 +104,9 @@ const REQUESTS: Examples & Readonly<Record<JobOperationName | BidOperationName, 
     accountEventTypes: ['webhook.failing'],
   },
   updateWebhookEndpoint: { status: 'paused' },
+
+  markNotificationsRead: { upTo: '4711' },
+  updateNotificationSettings: { settings: [{ type: 'bid.submitted', channel: 'daily' }] },
 };
 
 const REQUEST_OF = new Map<Operation<unknown, unknown>, object | null>(

@@ -4,7 +4,7 @@ import type { BidOperationName } from '../../market/rules/bids.js';
 import type { JobOperationName } from '../../market/rules/lifecycle.js';
 import type { Operation } from '../../platform/call/operation.js';
 
-type NotInRest = 'streamJobEvents' | 'streamMyEvents' | 'readNode';
+type NotInRest = 'streamJobEvents' | 'streamMyEvents' | 'streamMyNotifications' | 'readUnreadCount' | 'readNode';
 
 type SummarizedOperation = Exclude<OperationName, NotInRest> | JobOperationName | BidOperationName;
 
@@ -110,6 +110,10 @@ const SUMMARIES: Readonly<Record<SummarizedOperation, string>> = {
   sendTestEvent: 'Send a test event',
   listWebhookDeliveries: 'List a webhook’s deliveries',
   redeliver: 'Send an event again',
+  listNotifications: 'List your notifications',
+  markNotificationsRead: 'Mark notifications as read',
+  readNotificationSettings: 'Read your notification settings',
+  updateNotificationSettings: 'Change your notification settings',
 };
 
 const SUMMARY_OF = new Map<Operation<unknown, unknown>, string>(

@@ -14,7 +14,7 @@ const TOPICS: Readonly<Record<string, RegExp>> = {
   'The database and Redis': /^(DATABASE_|MIGRATE_|REDIS_)/,
   Accounts: /^(JWT_|BCRYPT_|ADMIN_|REQUIRE_VERIFIED_)/,
   Deadlines: /^(DEADLINE|CLOCK$)/,
-  Email: /^(SMTP_|MAIL|APP_)/,
+  Email: /^(SMTP_|MAIL|APP_|DIGEST_)/,
   'Browsers, webhooks, and GraphQL': /^(CORS_|WEBHOOKS_|GRAPHQL_|PERSISTED_)/,
   Monitoring: /^(METRICS_|LOG_)/,
   'Rate limits and quotas': /^(RATE_LIMIT|QUOTA_)/,

@@ -8,6 +8,7 @@ import { SMTPServer } from 'smtp-server';
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
+  /** Each header is one line. */
   readonly headers: string;
   /** The decoded content. */
   readonly content: string;
@@ -37,7 +38,7 @@ export async function openMailServer(): Promise<MailServer> {
         inbox.push({
           from: envelope.mailFrom ? envelope.mailFrom.address : '',
           to: envelope.rcptTo.map(({ address }) => address),
-          headers,
+          headers: headers.replaceAll(/\r\n[ \t]+/g, ' '),
           content: decoded(text.slice(headers.length)),
           messageId: /^Message-ID: (.+)$/im.exec(headers)?.[1]?.trim() ?? '',
         });
@@ -67,9 +68,10 @@ export async function openMailServer(): Promise<MailServer> {
   return answers;
 }
 
-/** Decodes quoted-printable. All messages are ASCII. */
+/** Decodes quoted-printable UTF-8. */
 function decoded(text: string): string {
-  return text
+  const bytes = text
     .replaceAll('=\r\n', '')
     .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString();
 }

@@ -5,12 +5,14 @@ import { PAGE } from '../../../platform/caller-limits.js';
 import { partyToOwn } from '../../rules/parties.js';
 import { PROPOSAL_EVENT, proposalFrom } from '../../rules/jobs/disputes.js';
 import type { Proposal } from '../../rules/entities/dispute.js';
-import { siblingOf, type EventId, type ProposalId } from '../../rules/ids.js';
+import { ACCOUNT_EVENT_TYPES_FOR_ADMINS } from '../../rules/account-events.js';
+import { siblingOf, type AccountEventId, type EventId, type ProposalId } from '../../rules/ids.js';
 import { refuse } from '../../rules/errors.js';
 import { eventFor, readEvent } from '../../rules/reading/timeline.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { position } from '../../../platform/fields/values.js';
 import type { Db } from '../../../platform/db/database.js';
+import { selectAccountEvent, type AccountEvent } from '../../store/events/account-event-log.js';
 import { findEvent as findStoredEvent, listOwnEvents as listStoredEvents } from '../../store/events/event-log.js';
 import type { JobEvent } from '../../store/events/events.js';
 import { mapPage, type Page } from '../../../platform/db/pages/page.js';
@@ -75,6 +77,15 @@ export async function findEvent(db: Db, viewer: Viewer, id: EventId): Promise<Jo
   return event;
 }
 
+export async function findAccountEvent(db: Db, viewer: Viewer, id: AccountEventId): Promise<AccountEvent> {
+  const [event] = await selectAccountEvent(db, { id });
+  if (!event) throw refuse('NOT_FOUND', { message: 'Event not found.' });
+  const isForAdmins = ACCOUNT_EVENT_TYPES_FOR_ADMINS.includes(event.type);
+  if (event.userId !== viewer.userId && !(viewer.role === 'admin' && isForAdmins))
+    throw refuse('FORBIDDEN', { message: 'You don’t have access to this event.' });
+  return event;
+}
+
 /** Reads a proposal, even if a later one replaced it. Anyone who can read the proposal's event can read the dispute. */
 export async function findProposal(db: Db, viewer: Viewer, id: ProposalId): Promise<Proposal> {
   const event = await findEvent(db, viewer, siblingOf('event', id));
@@ -83,9 +94,9 @@ export async function findProposal(db: Db, viewer: Viewer, id: ProposalId): Prom
 }
 
 /** The stream opens only after the operation, because the session check may still fail until then. */
-export interface EventsToCome {
+export interface EventsToCome<Event = JobEvent> {
   /** Reads past events through `db`. */
-  readonly open: (db: Db) => EventStream<JobEvent>;
+  readonly open: (db: Db) => EventStream<Event>;
 }
 
 const after = position
@@ -126,7 +137,7 @@ export const streamJobEvents = operation({
  * After a restore from a backup, a client can have a position above the last one, and would then miss events. Every
  * instance commits a position before clients can read it, so this statement sees every position that a client can have.
  */
-export async function assertPositionExists(db: Db, after: string): Promise<void> {
+export async function assertPositionExists(db: Db, wanted: string, field = 'after'): Promise<void> {
   const [{ last } = { last: '0' }] = await selectLastPosition(db, {});
-  if (BigInt(after) > BigInt(last)) throw invalidField('after', `is after the last position, which is ${last}`);
+  if (BigInt(wanted) > BigInt(last)) throw invalidField(field, `is after the last position, which is ${last}`);
 }

@@ -7,25 +7,36 @@ import { partyToOwn } from '../../rules/parties.js';
 import { eventFor, readEvent } from '../../rules/reading/timeline.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
-import { listEventsOfOneJob, listOwnEvents, readBatch, type EventWithParties } from '../../store/events/event-log.js';
+import { listEventsOfOneJob, listOwnEvents } from '../../store/events/event-log.js';
+import { readLiveBatch, type JobEntry, type LiveEntry } from '../../store/events/live-batch.js';
 import type { JobEvent } from '../../store/events/events.js';
 import { pollEvents, numberEvents, POSITIONS_CHANNEL } from '../../store/events/positions.js';
+import { storeNotifications } from '../../store/notifications/store-notifications.js';
 import { SESSIONS_CHANNEL, findEndedSessions } from '../../store/sessions/sessions.js';
 
-export const LIVE_QUERIES: LiveQueries<EventWithParties> = {
+export const LIVE_QUERIES: LiveQueries<LiveEntry> = {
   positionsChannel: POSITIONS_CHANNEL,
   sessionsChannel: SESSIONS_CHANNEL,
-  numberEvents,
+  numberEvents: numberAndNotify,
   pollEvents,
   findEndedSessions,
-  readBatch,
-  keysOf: ({ event, homeownerId, bids }) => [
-    event.jobId,
-    homeownerId,
-    ...new Set(bids.map(({ contractorId }) => contractorId)),
-    ADMINS,
-  ],
+  readBatch: readLiveBatch,
+  keysOf: (entry) => [...(entry.notified ?? []), ...('homeownerId' in entry ? keysOfJob(entry) : [])],
 };
+
+/** The positions are announced when this commits, so nobody hears of a position before its notifications are stored. */
+function numberAndNotify(db: Db, values: { batch: number }) {
+  return db.inTransaction(async (tx) => {
+    const [[batch], [step]] = await tx.commitWith(numberEvents(tx, values), storeNotifications(tx, {}));
+    if (!batch) throw new Error('Numbering returned nothing.');
+    return { ...batch, hasMore: batch.numbered === values.batch || step?.isBehind === true };
+  });
+}
+
+/** The keys of streams of notifications are user IDs. All other streams have only jobs' events. */
+function keysOfJob({ event, homeownerId, bids }: JobEntry): string[] {
+  return [event.jobId, homeownerId, ...new Set(bids.map(({ contractorId }) => contractorId)), ADMINS];
+}
 
 const ADMINS = 'admin';
 
@@ -37,7 +48,7 @@ interface Wanted {
 
 /** The caller of this function must have checked that the viewer can see the job. */
 export function openEvents(
-  live: Pick<Live<EventWithParties>, 'open'>,
+  live: Pick<Live<LiveEntry>, 'open'>,
   viewer: Viewer,
   { jobId, after }: Wanted,
   db: Db,
@@ -45,7 +56,7 @@ export function openEvents(
   const selection = {
     key: jobId ?? viewer.homeownerId ?? viewer.contractorId ?? ADMINS,
     readerId: viewer.contractorId,
-    read: (entry: EventWithParties) => readEvent(viewer, entry, jobId ? 'job' : 'mine'),
+    read: (entry: LiveEntry) => ('homeownerId' in entry ? readEvent(viewer, entry, jobId ? 'job' : 'mine') : undefined),
     readPage: (on: Db, range: PositionRange) => readPage(on, viewer, jobId, range),
   };
   return live.open(selection, after == null ? undefined : BigInt(after), db);

@@ -1,6 +1,6 @@
 const PASSWORD_LINK = { page: '/reset-password', hours: 1 } as const;
 
-/** Every email is about an account, and none contains text that another user wrote. */
+/** No email contains text that another user wrote. */
 export const MAILS = {
   password_reset: PASSWORD_LINK,
   /** Support sends this email. It has the same link as a password reset. */
@@ -21,9 +21,20 @@ export const MAILS = {
   email_undo_granted: { page: '/reset-password', hours: 72 },
   /** This email goes to the address that support decided against. */
   email_undo_denied: null,
+  /** This email is about an event that its recipient is notified of. */
+  notification: null,
+  /** This email lists the notifications that weren't emailed when they happened. */
+  digest: null,
 } as const satisfies Record<string, { readonly page: string; readonly hours: number } | null>;
 
 export type MailKind = keyof typeof MAILS;
+
+/** Emails about events. Unlike the others, they go only to confirmed addresses. */
+export const NOTICES = ['notification', 'digest'] as const satisfies readonly MailKind[];
+
+export type NoticeKind = (typeof NOTICES)[number];
+
+export type AccountMailKind = Exclude<MailKind, NoticeKind>;
 
 export type LinkKind = { [Kind in MailKind]: (typeof MAILS)[Kind] extends null ? never : Kind }[MailKind];
 
@@ -34,7 +45,7 @@ export function kindsWithPage(page: LinkPage): readonly LinkKind[] {
 export type LinkPage = (typeof MAILS)[LinkKind]['page'];
 
 /**
- * `refused` means that the mail server permanently rejected the email. `nobody` means that no account has the address
- * or that the email's link has expired.
+ * `refused` means that the mail server permanently rejected the email. `nobody` means that no account has the address,
+ * that the email's link has expired, or that the recipient can't get or read the notification anymore.
  */
 export type MailOutcome = 'sent' | 'refused' | 'given_up' | 'nobody';

@@ -1,7 +1,7 @@
 /** Emails and the links in them. An email's row is written in the transaction of the change that it's about. */
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { MailId, UserId } from '../../rules/ids.js';
-import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
+import { NOTICES, type MailKind, type MailOutcome } from '../../rules/people/mail-kinds.js';
 import type { Row } from '../../../platform/db/rows.js';
 import { builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { FOREVER, mails } from '../tables/mails.js';
@@ -40,14 +40,39 @@ const shape = {
   createdAt: mails.createdAt,
   tokenHash: mails.tokenHash,
   hasExpired: HAS_EXPIRED,
+  type: mails.type,
+  jobId: mails.jobId,
+  fromPosition: mails.fromPosition,
+  upToPosition: mails.upToPosition,
+  positions: mails.positions,
+  leftOutCount: mails.leftOutCount,
   currentAccountId: sql<UserId | null>`(select u.id from users u where u.email = mails.email)`.as('current_account_id'),
 };
 
 export type Mail = Row<typeof shape>;
 
+const IS_NOTICE = sql.raw(`mails.kind in (${NOTICES.map((kind) => `'${kind}'`).join(', ')})`);
+
+/** Notifications go only to the confirmed, working address of a person who isn't suspended. */
+const isWanted = sql<boolean>`(not ${IS_NOTICE} or exists (select from users u where u.id = mails.user_id
+  and u.email = mails.email and u.email_verified and not u.email_undeliverable and u.suspended_at is null))`;
+
+/**
+ * How long an email waits if its recipient gets only one of its type about its job per hour. While an earlier one
+ * hasn't been sent yet, nobody knows when the hour begins.
+ */
+const waitSeconds = sql<number | null>`(select case when bool_or(earlier.outcome is null) then 60
+    else extract(epoch from max(earlier.sent_at) + interval '1 hour' - now())::float8 end
+  from mails earlier where earlier.user_id = mails.user_id and earlier.kind = 'notification'
+    and earlier.type = mails.type and earlier.job_id is not distinct from mails.job_id and earlier.id < mails.id
+    and (earlier.outcome is null or earlier.sent_at > now() - interval '1 hour'))`;
+
 /** Returns no row if the email no longer needs to be sent. */
-export const selectMailToSend = statement('selectMailToSend', shape, ($: Placeholders<{ id: MailId }>, fields) =>
-  selectFrom(mails, fields, and(eq(mails.id, $('id')), isNull(mails.outcome))),
+export const selectMailToSend = statement(
+  'selectMailToSend',
+  { ...shape, isWanted: isWanted.as('is_wanted'), waitSeconds: waitSeconds.as('wait_seconds') },
+  ($: Placeholders<{ id: MailId }>, fields) =>
+    selectFrom(mails, fields, and(eq(mails.id, $('id')), isNull(mails.outcome))),
 );
 
 const SHOWN_MAX = 50;
@@ -63,7 +88,8 @@ export const endMail = statement(
   'endMail',
   {},
   ($: Placeholders<{ id: MailId; outcome: MailOutcome }>) => sql`with ended as (
-      update mails set outcome = ${$('outcome')} where id = ${$('id')} and outcome is null returning email, outcome
+      update mails set outcome = ${$('outcome')}, sent_at = case when ${$('outcome')} = 'sent' then now() end
+      where id = ${$('id')} and outcome is null returning email, outcome
     )
     update users set email_undeliverable = ended.outcome = 'refused' from ended
     where users.email = ended.email and ended.outcome in ('sent', 'refused')

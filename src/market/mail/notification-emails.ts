@@ -1,0 +1,194 @@
+/**
+ * Decides which notifications are emailed at once, in the digest, or not at all. One server at a time moves a cursor
+ * over the stored notifications. The emails, their tasks, and the cursor are committed together.
+ */
+import type { Logger } from 'pino';
+import type { DatabaseWatch } from '../../platform/db/database-watch.js';
+import { pipelined, type Db } from '../../platform/db/database.js';
+import { asArray } from '../../platform/db/statement.js';
+import type { Live } from '../../platform/live/live.js';
+import { type Queue, repeat, type Repeated } from '../../platform/queue/queue.js';
+import { NOTIFICATION_EMAILS } from '../rules/market-limits.js';
+import { notifiedTypesOf } from '../rules/notifications.js';
+import { newId } from '../store/new-id.js';
+import {
+  clearMarks,
+  countRecentEmails,
+  endDigest,
+  insertDigests,
+  insertNotificationEmails,
+  lockDigest,
+  lockEmailCursor,
+  markEmailedLater,
+  moveEmailCursor,
+  selectDigestRecipients,
+  selectEmailState,
+  selectNotificationsForDigests,
+  selectNotificationsToEmail,
+  type NewDigest,
+  type NewNotificationEmail,
+  type NotifiedRow,
+} from '../store/notifications/notification-emails.js';
+import type { MailMetrics } from './metrics.js';
+import { readNotified, type Notified } from './notified.js';
+
+interface NotificationEmailOptions {
+  readonly queue: Pick<Queue, 'db' | 'wake'>;
+  readonly live: Pick<Live, 'onEvents'>;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly databaseWatch: Pick<DatabaseWatch, 'problem'>;
+  readonly mailMetrics: MailMetrics;
+  /** The hour in UTC from which the day's digests are sent. */
+  readonly digestHour: number;
+}
+
+export function openNotificationEmails({
+  queue,
+  live,
+  log,
+  databaseWatch,
+  mailMetrics,
+  digestHour,
+}: NotificationEmailOptions): Pick<Repeated, 'close'> {
+  const { db } = queue;
+  const steps = repeat(
+    async () => {
+      const [state] = await selectEmailState(db, { digestHour });
+      const emailed = state?.isBehind === true && (await emailNotifications(db, mailMetrics));
+      const digested = state?.isDigestDue === true && (await sendDigests(db, digestHour));
+      if (emailed || digested) queue.wake();
+      return emailed || digested;
+    },
+    NOTIFICATION_EMAILS.pollEveryMs,
+    (error) => {
+      if (!databaseWatch.problem) log.warn({ err: error }, 'queueing emails about notifications failed; retrying');
+    },
+  );
+  const stopHearing = live.onEvents(steps.wake);
+  return {
+    async close() {
+      stopHearing();
+      await steps.close();
+    },
+  };
+}
+
+/** Returns true if the cursor has moved, so there may be more. */
+export function emailNotifications(db: Db, metrics: Pick<MailMetrics, 'recordNotification'>): Promise<boolean> {
+  return db.inTransaction(async (tx) => {
+    const [step] = await lockEmailCursor(tx, {});
+    if (!step || step.after === step.upTo) return false;
+    const rows = await selectNotificationsToEmail(tx, step);
+    const notified = readAll(rows).filter(({ channel }) => channel !== 'off');
+    const { now, later, beyondLimit } = await withinLimit(tx, notified);
+    const toMark = [...later, ...beyondLimit];
+    metrics.recordNotification('now', now.length);
+    metrics.recordNotification('later', later.length);
+    metrics.recordNotification('beyond_limit', beyondLimit.length);
+    metrics.recordNotification('not_emailed', rows.length - notified.length);
+    await pipelined(
+      ...(now.length > 0 ? [insertNotificationEmails(tx, { list: JSON.stringify(emailsFor(now)) })] : []),
+      ...(toMark.length > 0 ? [markEmailedLater(tx, parallel(toMark))] : []),
+      moveEmailCursor(tx, step),
+    );
+    return true;
+  });
+}
+
+function readAll(rows: readonly NotifiedRow[]): Notified[] {
+  return rows.map(readNotified).filter((one) => one !== undefined);
+}
+
+interface Sorted {
+  readonly now: readonly Notified[];
+  readonly later: readonly Notified[];
+  readonly beyondLimit: readonly Notified[];
+}
+
+/** A person's emails beyond the day's limit go into the digest. The limit ignores emails that can't be turned off. */
+async function withinLimit(tx: Db, notified: readonly Notified[]): Promise<Sorted> {
+  const later = notified.filter(({ channel }) => channel === 'daily');
+  const now = notified.filter(({ channel }) => channel === 'now');
+  const limited = now.filter(({ entry }) => !entry.isFixed);
+  if (limited.length === 0) return { now, later, beyondLimit: [] };
+  const roles = new Map(limited.map(({ userId, role }) => [userId, role]));
+  const counts = new Map<string, number>();
+  for (const { userId, type, count } of await countRecentEmails(tx, { userIds: asArray([...roles.keys()]) })) {
+    const role = roles.get(userId);
+    const isFixed = role && notifiedTypesOf(role).some((one) => one.type === type && one.isFixed);
+    if (!isFixed) counts.set(userId, (counts.get(userId) ?? 0) + count);
+  }
+  const beyondLimit = limited.filter(({ userId }) => {
+    const count = (counts.get(userId) ?? 0) + 1;
+    counts.set(userId, count);
+    return count > NOTIFICATION_EMAILS.perDayMax;
+  });
+  return { now: now.filter((one) => !beyondLimit.includes(one)), later, beyondLimit };
+}
+
+/** Emails that a person gets at most hourly cover all events of their type and job. */
+function emailsFor(notified: readonly Notified[]): NewNotificationEmail[] {
+  const emails = new Map<string, NewNotificationEmail>();
+  for (const { userId, email, position, type, jobId, entry } of notified) {
+    const key = entry.isFixed ? [userId, type, jobId].join(' ') : `${userId} ${position}`;
+    const { fromPosition = position } = emails.get(key) ?? {};
+    emails.set(key, {
+      id: newId('mail'),
+      userId,
+      email,
+      domain: queueKey(email),
+      type,
+      jobId,
+      fromPosition,
+      upToPosition: position,
+      isHourly: entry.isFixed,
+    });
+  }
+  return [...emails.values()];
+}
+
+/** Emails about notifications have keys of their own, so they don't delay a domain's other emails, such as resets. */
+function queueKey(email: string): string {
+  return `notifications ${email.slice(email.lastIndexOf('@') + 1)}`;
+}
+
+function parallel(notified: readonly Notified[]) {
+  return {
+    userIds: asArray(notified.map(({ userId }) => userId)),
+    positions: asArray(notified.map(({ position }) => position)),
+  };
+}
+
+/** Returns true if there may be more people to write to. */
+export function sendDigests(db: Db, digestHour: number): Promise<boolean> {
+  return db.inTransaction(async (tx) => {
+    const [due] = await lockDigest(tx, { digestHour });
+    if (!due) return false;
+    const people = await selectDigestRecipients(tx, due);
+    if (people.length === 0) {
+      await endDigest(tx, {});
+      return false;
+    }
+    const recipients = { userIds: asArray(people.map(({ userId }) => userId)), upTo: due.upTo };
+    const notified = readAll(await selectNotificationsForDigests(tx, recipients));
+    const digests = people.flatMap(({ userId, count }) => {
+      const wanted = notified.filter((one) => one.userId === userId && one.channel !== 'off');
+      return digestFor(wanted, Math.max(0, count - NOTIFICATION_EMAILS.digestRowsMax));
+    });
+    await pipelined(
+      ...(digests.length > 0 ? [insertDigests(tx, { list: JSON.stringify(digests) })] : []),
+      clearMarks(tx, recipients),
+    );
+    return true;
+  });
+}
+
+function digestFor(wanted: readonly Notified[], unreadCount: number): NewDigest[] {
+  const listed = wanted.slice(-NOTIFICATION_EMAILS.digestItemsMax);
+  const [one] = listed;
+  if (!one) return [];
+  const { userId, email } = one;
+  const positions = asArray(listed.map(({ position }) => position));
+  const leftOutCount = wanted.length - listed.length + unreadCount;
+  return [{ id: newId('mail'), userId, email, domain: queueKey(email), positions, leftOutCount }];
+}

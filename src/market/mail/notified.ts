@@ -1,0 +1,57 @@
+/** Reads a stored notification for an email: what it says to its person, and whether they can still read it. */
+import { ACCOUNT_EVENT_TYPES_FOR_ADMINS } from '../rules/account-events.js';
+import type { JobId, UserId } from '../rules/ids.js';
+import {
+  notificationFor,
+  readersOfAccount,
+  readersOfJob,
+  type Channel,
+  type NotificationEntry,
+  type NotifiedType,
+} from '../rules/notifications.js';
+import { readEvent } from '../rules/reading/timeline.js';
+import type { Role } from '../rules/viewer.js';
+import type { NotifiedRow } from '../store/notifications/notification-emails.js';
+
+export interface Notified {
+  readonly userId: UserId;
+  readonly role: Role;
+  readonly email: string;
+  readonly position: string;
+  readonly type: NotifiedType;
+  readonly jobId: JobId | null;
+  readonly entry: NotificationEntry;
+  /** Off if the person doesn't want or can't get an email about it. */
+  readonly channel: Channel;
+}
+
+/** Undefined if the person can't read the event anymore. */
+export function readNotified(row: NotifiedRow): Notified | undefined {
+  const { userId, role, email, position, setting, canGetEmail } = row;
+  const what = row.event ? aboutJob(row, row.event) : aboutAccount(row);
+  if (!what?.entry) return undefined;
+  const { entry } = what;
+  const wanted = entry.isFixed ? 'now' : (setting ?? entry.channel);
+  const channel = canGetEmail && !entry.hasOwnEmail ? wanted : 'off';
+  return { userId, role, email, position, ...what, entry, channel };
+}
+
+type JobEventOf<R extends NotifiedRow> = NonNullable<R['event']>;
+
+function aboutJob(row: NotifiedRow, event: JobEventOf<NotifiedRow>) {
+  const { role, homeownerId, contractorId, status, awardedContractorId, ownBids } = row;
+  const bids = contractorId === null ? [] : ownBids.map((bid) => ({ contractorId, status: bid }));
+  const job = { event, homeownerId: event.homeownerId, status, awardedContractorId, bids };
+  if (!readEvent({ role, homeownerId, contractorId }, job, 'mine')) return undefined;
+  const isAwardee = contractorId !== null && contractorId === awardedContractorId;
+  const { type, jobId } = event;
+  return { type, jobId, entry: notificationFor(type, readersOfJob(role, isAwardee)) };
+}
+
+function aboutAccount({ role, userId, accountEvent }: NotifiedRow) {
+  if (!accountEvent) return undefined;
+  const { type } = accountEvent;
+  const isOwn = accountEvent.userId === userId;
+  if (!isOwn && (role !== 'admin' || !ACCOUNT_EVENT_TYPES_FOR_ADMINS.includes(type))) return undefined;
+  return { type, jobId: null, entry: notificationFor(type, readersOfAccount(isOwn)) };
+}

@@ -1,0 +1,88 @@
+/** When a person is emailed about each type of notification. The feed has every type, whatever the settings are. */
+import { z } from 'zod';
+import type { Db } from '../../../platform/db/database.js';
+import { emptyInput } from '../../../platform/fields/shapes.js';
+import { refuse, unauthorized } from '../../rules/errors.js';
+import { notificationSetting } from '../../rules/entities/notification.js';
+import {
+  NOTIFIED_TYPES,
+  notifiedTypesOf,
+  type EmailProblem,
+  type NotifiedTypeOfRole,
+} from '../../rules/notifications.js';
+import type { Role, Viewer } from '../../rules/viewer.js';
+import { selectSettings, upsertSettings } from '../../store/notifications/notification-settings.js';
+import { operation } from '../operation.js';
+
+export interface NotificationSettings {
+  readonly settings: readonly NotifiedTypeOfRole[];
+  readonly emailProblem: EmailProblem | null;
+}
+
+export const readNotificationSettings = operation({
+  name: 'notificationSettings',
+  description:
+    'Returns when you’re emailed about each type of notification: `now`, in the `daily` digest, or not at all (`off`). ' +
+    'The feed has every type.',
+  allows: 'signed in',
+  budget: 'read',
+  input: emptyInput,
+  run: ({ db, viewer }) => settingsOf(db, viewer),
+});
+
+async function settingsOf(db: Db, { userId, role }: Viewer): Promise<NotificationSettings> {
+  const [row] = await selectSettings(db, { userId });
+  if (!row) throw unauthorized('UNAUTHENTICATED', 'session_ended');
+  const chosen = new Map(row.chosen.map(({ type, channel }) => [type, channel]));
+  return {
+    settings: notifiedTypesOf(role).map((one) => ({
+      ...one,
+      channel: one.isFixed ? one.channel : (chosen.get(one.type) ?? one.channel),
+    })),
+    emailProblem: problemOf(row),
+  };
+}
+
+function problemOf(email: { emailVerified: boolean; emailUndeliverable: boolean }): EmailProblem | null {
+  if (email.emailUndeliverable) return 'undeliverable';
+  return email.emailVerified ? null : 'unconfirmed';
+}
+
+export const updateNotificationSettings = operation({
+  name: 'updateNotificationSettings',
+  description:
+    'Changes when you’re emailed about types of notifications. Types that you don’t name are unchanged. Types that ' +
+    'can’t be turned off, such as awards and disputes, accept only `now`.',
+  allows: 'signed in',
+  budget: 'write',
+  input: z.strictObject({
+    settings: z
+      .array(notificationSetting)
+      .max(NOTIFIED_TYPES.length)
+      .describe('The settings to change, each type at most once.'),
+  }),
+  async run({ db, viewer }, { settings }): Promise<NotificationSettings> {
+    const problems = problemsIn(settings, viewer.role);
+    if (Object.keys(problems).length > 0) throw refuse('VALIDATION_FAILED', { fields: problems });
+    return db.inTransaction(async (tx) => {
+      await upsertSettings(tx, { userId: viewer.userId, settings: JSON.stringify(settings) });
+      return settingsOf(tx, viewer);
+    });
+  },
+});
+
+type Change = z.output<typeof notificationSetting>;
+
+function problemsIn(settings: readonly Change[], role: Role): Record<string, string> {
+  const types = new Map(notifiedTypesOf(role).map((one) => [one.type, one]));
+  const problems: Record<string, string> = {};
+  for (const [at, { type, channel }] of settings.entries()) {
+    const known = types.get(type);
+    if (!known) problems[`settings.${at}.type`] = `is ${type}, which ${role}s aren’t notified of`;
+    else if (settings.findIndex((other) => other.type === type) < at)
+      problems[`settings.${at}.type`] = `is ${type}, which is already in the list`;
+    else if (known.isFixed && channel !== 'now')
+      problems[`settings.${at}.channel`] = `must be now, because ${type} can’t be turned off`;
+  }
+  return problems;
+}

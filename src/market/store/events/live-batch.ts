@@ -1,0 +1,54 @@
+/** Batches of new events for all streams of a server: the events of jobs and, for streams of notifications, accounts. */
+import { isId, type UserId } from '../../rules/ids.js';
+import type { Db } from '../../../platform/db/database.js';
+import { LIVE } from '../../../platform/service-limits.js';
+import { notifiedUsers } from '../notifications/notifications.js';
+import { selectAccountBatch, type AccountEvent } from './account-event-log.js';
+import { readBatch, type EventWithParties } from './event-log.js';
+
+interface Notified {
+  /** The users who have an open stream and are notified of the event. */
+  readonly notified?: readonly UserId[];
+}
+
+export type JobEntry = EventWithParties & Notified;
+
+export interface AccountEntry extends Notified {
+  readonly event: AccountEvent;
+}
+
+/** A job's event has a `homeownerId`, and an account's event doesn't. */
+export type LiveEntry = JobEntry | AccountEntry;
+
+interface Range {
+  readonly after: bigint;
+  readonly upTo: bigint;
+}
+
+/** The keys of streams of notifications are their users' IDs. Without such a stream, only the jobs' events are read. */
+export async function readLiveBatch(
+  db: Db,
+  range: Range,
+  contractorIds: readonly string[],
+  keys: readonly string[],
+): Promise<LiveEntry[]> {
+  const userIds = keys.filter((key): key is UserId => isId('user', key));
+  if (userIds.length === 0) return readBatch(db, range, contractorIds);
+  const [ofJobs, ofAccounts] = await Promise.all([
+    readBatch(db, range, contractorIds),
+    selectAccountBatch(db, { after: String(range.after), upTo: String(range.upTo) }),
+  ]);
+  const entries = [...ofJobs, ...ofAccounts.map((event) => ({ event }))]
+    .toSorted((one, other) => (positionOf(one) < positionOf(other) ? -1 : 1))
+    .slice(0, LIVE.batchEventsMax);
+  const last = entries.at(-1);
+  if (!last) return [];
+  const rows = await notifiedUsers(db, { after: range.after, upTo: positionOf(last) }, userIds);
+  const notified = new Map<string, UserId[]>();
+  for (const { position, userId } of rows) notified.set(position, [...(notified.get(position) ?? []), userId]);
+  return entries.map((entry) => Object.assign(entry, { notified: notified.get(entry.event.position ?? '') ?? [] }));
+}
+
+function positionOf({ event }: LiveEntry): bigint {
+  return BigInt(event.position ?? 0);
+}

@@ -1,0 +1,299 @@
+/** What is emailed about notifications: which ones are next, what they're about, and the rows of their emails. */
+import { and, eq, sql, type SQL } from 'drizzle-orm';
+import type { JobId, MailId, UserId } from '../../rules/ids.js';
+import { NOTIFICATION_EMAILS } from '../../rules/market-limits.js';
+import type { NotifiedType } from '../../rules/notifications.js';
+import type { BidState } from '../../rules/states.js';
+import { mayBeAbsent, type Row } from '../../../platform/db/rows.js';
+import { builder, selectFrom, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { contractors, homeowners, users } from '../tables/accounts.js';
+import { DEADLINE_NOW } from '../tables/deadline-clock.js';
+import { accountEvents, events } from '../tables/events.js';
+import { jobs } from '../tables/jobs.js';
+import { notificationCursor, notifications, notificationSettings } from '../tables/notifications.js';
+
+const NOW_UTC = sql`(${DEADLINE_NOW} at time zone 'UTC')`;
+const isDigestTime = (
+  $: Placeholders<{ digestHour: number }>,
+) => sql`(${notificationCursor.digestedOn} < ${NOW_UTC}::date
+  and extract(hour from ${NOW_UTC}) >= ${$('digestHour')}::int)`;
+
+/** An idle server runs only this query. */
+export const selectEmailState = statement(
+  'selectEmailState',
+  ($: Placeholders<{ digestHour: number }>) => ({
+    isBehind: sql<boolean>`${notificationCursor.mailedUpTo} < ${notificationCursor.storedUpTo}`,
+    isDigestDue: sql<boolean>`(${notificationCursor.digestUpTo} is not null or ${isDigestTime($)})`,
+  }),
+  (_, fields) => builder.select(fields).from(notificationCursor),
+);
+
+/** Advisory locks, because a lock on the cursor's row would make the numbering of events wait. */
+const EMAIL_LOCK = sql.raw('pg_try_advisory_xact_lock(7203121)');
+const DIGEST_LOCK = sql.raw('pg_try_advisory_xact_lock(7203122)');
+
+/**
+ * Finds the last position of the next step. All rows of a position belong to the same step. Returns no row if another
+ * instance runs a step.
+ */
+export const lockEmailCursor = statement(
+  'lockEmailCursor',
+  {
+    after: notificationCursor.mailedUpTo,
+    upTo: sql<string>`coalesce((select max(position) from (select position from notifications
+      where position > ${notificationCursor.mailedUpTo} order by position
+      limit ${sql.raw(String(NOTIFICATION_EMAILS.rowsAtOnce))}) next), ${notificationCursor.storedUpTo})::text`,
+  },
+  (_: Placeholders<object>, fields) => builder.select(fields).from(notificationCursor).where(EMAIL_LOCK),
+);
+
+export const moveEmailCursor = statement('moveEmailCursor', {}, ($: Placeholders<{ upTo: string }>) =>
+  builder.update(notificationCursor).set({ mailedUpTo: sql`${$('upTo')}::bigint` }),
+);
+
+/** A notification with what decides whether its person can still read it, and wants and can get an email. */
+const notified = {
+  userId: notifications.userId,
+  position: notifications.position,
+  role: users.userType,
+  email: users.email,
+  canGetEmail: sql<boolean>`(${users.emailVerified} and not ${users.emailUndeliverable}
+    and ${users.suspendedAt} is null)`.as('can_get_email'),
+  homeownerId: mayBeAbsent(homeowners.id),
+  contractorId: mayBeAbsent(contractors.id),
+  setting: mayBeAbsent(notificationSettings.channel),
+  accountEvent: mayBeAbsent({ type: accountEvents.type, userId: accountEvents.userId }),
+  event: mayBeAbsent({
+    type: events.type,
+    jobId: events.jobId,
+    bidderId: events.bidderId,
+    fromStatus: events.fromStatus,
+    toStatus: events.toStatus,
+    data: events.data,
+    homeownerId: events.homeownerId,
+  }),
+  status: mayBeAbsent(jobs.status),
+  awardedContractorId: jobs.awardedContractorId,
+  ownBids: sql<BidState[]>`(select coalesce(json_agg(b.status), '[]') from bids b
+    where b.job_id = "events"."job_id" and b.contractor_id = "contractors"."id")`.as('own_bids'),
+};
+
+export type NotifiedRow = Row<typeof notified>;
+
+const selectNotified = (fields: typeof notified, condition: SQL | undefined) =>
+  builder
+    .select(fields)
+    .from(notifications)
+    .innerJoin(users, eq(users.id, notifications.userId))
+    .leftJoin(homeowners, eq(homeowners.userId, users.id))
+    .leftJoin(contractors, eq(contractors.userId, users.id))
+    .leftJoin(events, eq(events.position, notifications.position))
+    .leftJoin(jobs, eq(jobs.id, events.jobId))
+    .leftJoin(accountEvents, eq(accountEvents.position, notifications.position))
+    .leftJoin(
+      notificationSettings,
+      and(
+        eq(notificationSettings.userId, users.id),
+        sql`${notificationSettings.type} = coalesce(${events.type}, ${accountEvents.type})`,
+      ),
+    )
+    .where(condition)
+    .$dynamic();
+
+export const selectNotificationsToEmail = statement(
+  'selectNotificationsToEmail',
+  notified,
+  ($: Placeholders<{ after: string; upTo: string }>, fields) =>
+    selectNotified(
+      fields,
+      sql`${notifications.position} > ${$('after')}::bigint and ${notifications.position} <= ${$('upTo')}::bigint`,
+    ).orderBy(notifications.position),
+);
+
+interface EventsOfOneKind {
+  readonly userId: UserId | null;
+  readonly type: NotifiedType | null;
+  readonly jobId: JobId | null;
+  readonly fromPosition: string | null;
+  readonly upToPosition: string | null;
+}
+
+export const selectNotificationsOfKind = statement(
+  'selectNotificationsOfKind',
+  notified,
+  ($: Placeholders<EventsOfOneKind>, fields) =>
+    selectNotified(
+      fields,
+      sql`${notifications.userId} = ${$('userId')} and ${notifications.position} >= ${$('fromPosition')}::bigint
+        and ${notifications.position} <= ${$('upToPosition')}::bigint
+        and coalesce(${events.type}, ${accountEvents.type}) = ${$('type')}
+        and ${events.jobId} is not distinct from ${$('jobId')}`,
+    )
+      .orderBy(notifications.position)
+      .limit(NOTIFICATION_EMAILS.digestItemsMax),
+);
+
+export const selectNotificationsAt = statement(
+  'selectNotificationsAt',
+  notified,
+  ($: Placeholders<{ userId: UserId | null; positions: string }>, fields) =>
+    selectNotified(
+      fields,
+      sql`${notifications.userId} = ${$('userId')} and ${notifications.position} = any(${$('positions')}::bigint[])`,
+    ).orderBy(notifications.position),
+);
+
+/** How many emails about notifications of each type these people got within a day. */
+export const countRecentEmails = statement(
+  'countRecentEmails',
+  { userId: sql<UserId>`user_id`, type: sql<NotifiedType>`type`, count: sql<number>`count(*)::int` },
+  ($: Placeholders<{ userIds: string }>) => sql`select user_id, type, count(*)::int from mails
+    where user_id = any(${$('userIds')}::text[]) and kind = 'notification' and created_at > now() - interval '1 day'
+      and outcome is distinct from 'nobody'
+    group by user_id, type`,
+);
+
+export interface NewNotificationEmail {
+  readonly id: MailId;
+  readonly userId: UserId;
+  readonly email: string;
+  readonly domain: string;
+  readonly type: NotifiedType;
+  readonly jobId: JobId | null;
+  readonly fromPosition: string;
+  readonly upToPosition: string;
+  /** True if an email of the same type about the same job that isn't being sent yet covers these events too. */
+  readonly isHourly: boolean;
+}
+
+/**
+ * Inserts emails and their tasks, or extends waiting ones. A server that holds a task's lease may already have read the
+ * email's row.
+ */
+export const insertNotificationEmails = statement(
+  'insertNotificationEmails',
+  {},
+  ($: Placeholders<{ list: string }>) => sql`with list as (
+      select * from json_to_recordset(${$('list')}::json) as list (id text, "userId" text, email text, domain text,
+        type text, "jobId" text, "fromPosition" bigint, "upToPosition" bigint, "isHourly" boolean)
+    ), waiting as (
+      select list.id, list."upToPosition", m.id as mail_id from list cross join lateral (
+        select mails.id from mails join tasks on tasks.id = mails.id
+        where list."isHourly" and mails.user_id = list."userId" and mails.kind = 'notification'
+          and mails.type = list.type and mails.job_id is not distinct from list."jobId" and mails.outcome is null
+          and mails.email = list.email and tasks.leased_until is null
+        order by mails.id limit 1 for update of tasks skip locked) m
+    ), extended as (
+      update mails set up_to_position = waiting."upToPosition" from waiting where mails.id = waiting.mail_id
+    ), added as (
+      insert into mails (id, kind, email, user_id, type, job_id, from_position, up_to_position)
+      select id, 'notification', email, "userId", type, "jobId", "fromPosition", "upToPosition" from list
+      where id not in (select id from waiting)
+      returning id
+    )
+    insert into tasks (id, kind, key) select id, 'mail', domain from list join added using (id)`,
+);
+
+interface Marked {
+  /** The people and positions, in parallel arrays. */
+  readonly userIds: string;
+  readonly positions: string;
+}
+
+export const markEmailedLater = statement(
+  'markEmailedLater',
+  {},
+  ($: Placeholders<Marked>) => sql`update notifications n set is_emailed_later = true
+    from unnest(${$('userIds')}::text[], ${$('positions')}::bigint[]) as marked (user_id, position)
+    where n.user_id = marked.user_id and n.position = marked.position`,
+);
+
+/**
+ * Begins the day's digests if it's time. Returns the last position that they cover. Returns no row if none are due, or
+ * if another instance is writing them.
+ */
+export const lockDigest = statement(
+  'lockDigest',
+  { upTo: sql<string>`digest_up_to` },
+  ($: Placeholders<{ digestHour: number }>) => sql`with begun as (
+      update notification_cursor set digested_on = ${NOW_UTC}::date, digest_up_to = mailed_up_to
+      where digest_up_to is null and ${isDigestTime($)} and ${DIGEST_LOCK}
+      returning digest_up_to
+    )
+    select digest_up_to::text from begun
+    union all select digest_up_to::text from notification_cursor where digest_up_to is not null and ${DIGEST_LOCK}`,
+);
+
+/** The next people with marked notifications, and how many each has. */
+export const selectDigestRecipients = statement(
+  'selectDigestRecipients',
+  { userId: notifications.userId, count: sql<number>`count(*)::int` },
+  ($: Placeholders<{ upTo: string }>, fields) =>
+    selectFrom(notifications, fields, sql`is_emailed_later and position <= ${$('upTo')}::bigint`)
+      .groupBy(notifications.userId)
+      .orderBy(notifications.userId)
+      .limit(NOTIFICATION_EMAILS.digestsAtOnce),
+);
+
+interface Recipients {
+  readonly userIds: string;
+  readonly upTo: string;
+}
+
+/** The latest marked notifications of these people. */
+export const selectNotificationsForDigests = statement(
+  'selectNotificationsForDigests',
+  notified,
+  ($: Placeholders<Recipients>, fields) =>
+    selectNotified(
+      fields,
+      sql`(${notifications.userId}, ${notifications.position}) in (
+        select person.user_id, latest.position from unnest(${$('userIds')}::text[]) as person (user_id)
+        cross join lateral (select n.position from notifications n where n.user_id = person.user_id
+          and n.is_emailed_later and n.position <= ${$('upTo')}::bigint
+          order by n.position desc limit ${sql.raw(String(NOTIFICATION_EMAILS.digestRowsMax))}) latest)`,
+    ).orderBy(notifications.position),
+);
+
+export interface NewDigest {
+  readonly id: MailId;
+  readonly userId: UserId;
+  readonly email: string;
+  readonly domain: string;
+  /** The notifications that the digest lists, as a Postgres array. */
+  readonly positions: string;
+  readonly leftOutCount: number;
+}
+
+export const insertDigests = statement(
+  'insertDigests',
+  {},
+  ($: Placeholders<{ list: string }>) => sql`with list as (
+      select * from json_to_recordset(${$('list')}::json) as list (id text, "userId" text, email text, domain text,
+        positions text, "leftOutCount" int)
+    ), added as (
+      insert into mails (id, kind, email, user_id, positions, left_out_count)
+      select id, 'digest', email, "userId", positions::bigint[], "leftOutCount" from list
+      returning id
+    )
+    insert into tasks (id, kind, key) select id, 'mail', domain from list join added using (id)`,
+);
+
+export const clearMarks = statement(
+  'clearMarks',
+  {},
+  ($: Placeholders<Recipients>) => sql`update notifications set is_emailed_later = false
+    where user_id = any(${$('userIds')}::text[]) and is_emailed_later and position <= ${$('upTo')}::bigint`,
+);
+
+export const endDigest = statement('endDigest', {}, (_: Placeholders<object>) =>
+  builder.update(notificationCursor).set({ digestUpTo: null }),
+);
+
+export const turnOffEmails = statement(
+  'turnOffEmails',
+  {},
+  ($: Placeholders<{ userId: UserId; types: string }>) => sql`insert into notification_settings (user_id, type, channel)
+    select id, type, 'off' from users cross join unnest(${$('types')}::text[]) as type where id = ${$('userId')}
+    on conflict (user_id, type) do update set channel = 'off' where notification_settings.channel <> 'off'`,
+);

@@ -1,0 +1,35 @@
+/** The channels that people have chosen for types of notifications. Without a row, the type's default applies. */
+import { eq, sql } from 'drizzle-orm';
+import type { UserId } from '../../rules/ids.js';
+import type { Channel, NotifiedType } from '../../rules/notifications.js';
+import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { users } from '../tables/accounts.js';
+import { notificationSettings } from '../tables/notifications.js';
+
+/** Also returns whether the person's address can get notifications. */
+export const selectSettings = statement(
+  'selectSettings',
+  {
+    emailVerified: users.emailVerified,
+    emailUndeliverable: users.emailUndeliverable,
+    chosen: sql<readonly { type: NotifiedType; channel: Channel }[]>`(
+      select coalesce(json_agg(json_build_object('type', s.type, 'channel', s.channel)), '[]')
+      from ${notificationSettings} s where s.user_id = "users"."id")`.as('chosen'),
+  },
+  ($: Placeholders<{ userId: UserId }>, fields) =>
+    builder
+      .select(fields)
+      .from(users)
+      .where(eq(users.id, $('userId'))),
+);
+
+/** Inserts in the order of the types, so two calls at the same time can't wait for each other. */
+export const upsertSettings = statement(
+  'upsertSettings',
+  {},
+  ($: Placeholders<{ userId: UserId; settings: string }>) =>
+    sql`insert into ${notificationSettings} (user_id, type, channel)
+      select ${$('userId')}, s.type, s.channel
+      from json_to_recordset(${$('settings')}::json) as s (type text, channel text) order by s.type
+      on conflict (user_id, type) do update set channel = excluded.channel`,
+);

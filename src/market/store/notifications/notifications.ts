@@ -1,0 +1,188 @@
+/**
+ * A person's notifications, newest first. Who is notified is stored, but every read decides what they can see: a
+ * notification is gone while its reader can't read its event.
+ */
+import { and, eq, sql, type SQL } from 'drizzle-orm';
+import { ACCOUNT_EVENT_TYPES_FOR_ADMINS } from '../../rules/account-events.js';
+import { UNREAD_COUNTED_MAX } from '../../rules/market-limits.js';
+import { notifiedTypesOf } from '../../rules/notifications.js';
+import type { UserId } from '../../rules/ids.js';
+import type { Role, Viewer } from '../../rules/viewer.js';
+import type { Db } from '../../../platform/db/database.js';
+import { pagedList, type Page, type SamePageRequest } from '../../../platform/db/pages/page.js';
+import { mayBeAbsent, type Fields } from '../../../platform/db/rows.js';
+import { asArray, builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { accountEventShape, type AccountEvent } from '../events/account-event-log.js';
+import { eventShape, type EventRow } from '../events/events.js';
+import { users } from '../tables/accounts.js';
+import { accountEvents, events } from '../tables/events.js';
+import { notifications } from '../tables/notifications.js';
+import {
+  forEachRole,
+  idsOf,
+  isCountedBidOf,
+  visibleEventsOfBidder,
+  visibleEventsOfOwner,
+  type ViewerIds,
+} from '../visibility.js';
+
+/** Exactly one of the events is present. */
+export interface StoredNotification {
+  readonly position: string;
+  readonly isRead: boolean;
+  readonly isAwardee: boolean;
+  readonly jobEvent: EventRow | null;
+  readonly accountEvent: AccountEvent | null;
+}
+
+type FeedValues = ViewerIds & { isUnread: boolean; upTo: string };
+
+const readUpTo = ($: Placeholders<{ userId: UserId }>) =>
+  sql`(select reader.notifications_read_up_to from users reader where reader.id = ${$('userId')})`;
+
+/** An accepted bid is equivalent to an award. The comparison is false instead of null if there is no bid. */
+const IS_AWARDEE = sql<boolean>`own.status is not distinct from 'accepted'`;
+
+const oneOf = (types: readonly string[]) => sql.raw(`in (${types.map((type) => `'${type}'`).join(', ')})`);
+
+function isVisibleJobEvent(role: Role, $: Placeholders<ViewerIds>): SQL {
+  switch (role) {
+    case 'admin':
+      return sql`true`;
+    case 'homeowner':
+      return sql`"events"."homeowner_id" = ${$('homeownerId')} and ${visibleEventsOfOwner}`;
+    case 'contractor':
+      return sql`own.id is not null and ${visibleEventsOfBidder($('contractorId'), IS_AWARDEE)}`;
+  }
+}
+
+function isVisible(role: Role, $: Placeholders<ViewerIds>): SQL {
+  // After an upgrade, rows may exist for types that this build doesn't know.
+  const types = oneOf(notifiedTypesOf(role).map(({ type }) => type));
+  const isOwnAccount = sql`"account_events"."user_id" = ${$('userId')}`;
+  const isAccountEvent =
+    role === 'admin'
+      ? sql`(${isOwnAccount} or "account_events"."type" ${oneOf(ACCOUNT_EVENT_TYPES_FOR_ADMINS)})`
+      : isOwnAccount;
+  return sql`(("events"."type" ${types} and ${isVisibleJobEvent(role, $)})
+    or ("account_events"."type" ${types} and ${isAccountEvent}))`;
+}
+
+const shapeFor = (role: Role) => ($: Placeholders<FeedValues>) => ({
+  position: notifications.position,
+  isRead: sql<boolean>`${notifications.position} <= ${readUpTo($)}`.as('is_read'),
+  isAwardee: (role === 'contractor' ? IS_AWARDEE : sql<boolean>`false`).as('is_awardee'),
+  jobEvent: mayBeAbsent(eventShape),
+  accountEvent: mayBeAbsent(accountEventShape),
+});
+
+function visibleNotifications(role: Role, $: Placeholders<ViewerIds>, fields: Fields, condition: SQL | undefined) {
+  const isOwnBid = role === 'contractor' ? sql`own.job_id = ${events.jobId} and ${isCountedBidOf($)}` : sql`false`;
+  return builder
+    .select(fields)
+    .from(notifications)
+    .leftJoin(events, eq(events.position, notifications.position))
+    .leftJoin(accountEvents, eq(accountEvents.position, notifications.position))
+    .leftJoin(sql`bids own`, isOwnBid)
+    .where(and(eq(notifications.userId, $('userId')), isVisible(role, $), condition))
+    .$dynamic();
+}
+
+const listFor = forEachRole((role) =>
+  pagedList({
+    name: 'listNotifications',
+    keys: { position: notifications.position },
+    direction: 'desc',
+    fields: shapeFor(role),
+    rows: ($: Placeholders<FeedValues>, fields, condition) =>
+      visibleNotifications(
+        role,
+        $,
+        fields,
+        and(
+          sql`${notifications.position} > case when ${$('isUnread')}::boolean then ${readUpTo($)} else 0 end`,
+          sql`${notifications.position} <= ${$('upTo')}::bigint`,
+          condition,
+        ),
+      ),
+  }),
+);
+
+interface FeedRequest extends SamePageRequest {
+  readonly isUnread?: boolean;
+  /** The last position to include. Defaults to the newest. */
+  readonly upTo?: string;
+}
+
+/** A position higher than any event can have. */
+const END = String(2n ** 63n - 1n);
+
+export function listNotifications(
+  db: Db,
+  viewer: Viewer,
+  { isUnread = false, upTo = END, ...request }: FeedRequest,
+): Promise<Page<StoredNotification>> {
+  return listFor[viewer.role](db, { ...idsOf(viewer), isUnread, upTo }, request);
+}
+
+const countFor = forEachRole((role) =>
+  statement('countUnread', { count: sql<number>`count(*)::int` }, ($: Placeholders<ViewerIds>, fields) =>
+    builder.select(fields).from(
+      visibleNotifications(
+        role,
+        $,
+        { position: notifications.position },
+        sql`${notifications.position} > ${readUpTo($)}`,
+      )
+        .orderBy(sql`${notifications.position} desc`)
+        .limit(UNREAD_COUNTED_MAX)
+        .as('unread'),
+    ),
+  ),
+);
+
+/** Stops counting at `UNREAD_COUNTED_MAX`. */
+export async function countUnread(db: Db, viewer: Viewer): Promise<number> {
+  const [row] = await countFor[viewer.role](db, idsOf(viewer));
+  return row?.count ?? 0;
+}
+
+/** A read position never goes back, even if two tabs send theirs at the same time. */
+export const markRead = statement(
+  'markRead',
+  { readUpTo: users.notificationsReadUpTo },
+  ($: Placeholders<{ userId: UserId; upTo: string }>, fields) =>
+    builder
+      .update(users)
+      .set({ notificationsReadUpTo: sql`greatest(${users.notificationsReadUpTo}, ${$('upTo')}::bigint)` })
+      .where(eq(users.id, $('userId')))
+      .returning(fields),
+);
+
+export interface NotifiedUser {
+  readonly position: string;
+  readonly userId: UserId;
+}
+
+const selectNotifiedUsers = statement(
+  'selectNotifiedUsers',
+  { position: notifications.position, userId: notifications.userId },
+  ($: Placeholders<{ after: string; upTo: string; userIds: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(notifications)
+      .where(
+        sql`${notifications.userId} = any(${$('userIds')}::text[]) and ${notifications.position} > ${$('after')}::bigint
+          and ${notifications.position} <= ${$('upTo')}::bigint`,
+      ),
+  'json',
+);
+
+/** Which of these users are notified of the events in this range. */
+export function notifiedUsers(
+  db: Db,
+  { after, upTo }: { after: bigint; upTo: bigint },
+  userIds: readonly UserId[],
+): Promise<NotifiedUser[]> {
+  return selectNotifiedUsers(db, { after: String(after), upTo: String(upTo), userIds: asArray(userIds) });
+}

@@ -1,0 +1,98 @@
+/**
+ * Stores who is notified of new events, in the transaction that gives them their positions. So positions are announced
+ * together with their notifications, and only one server stores them at a time.
+ */
+import { sql, type SQL } from 'drizzle-orm';
+import { BID_TRANSITIONS } from '../../rules/bids.js';
+import { REMINDER_EVENT } from '../../rules/jobs/deadlines.js';
+import { NOTIFICATIONS, REMINDED_ADMIN, type NotificationReader } from '../../rules/notifications.js';
+import { COUNTED_BID_STATES } from '../../rules/states.js';
+import { statement, type Placeholders } from '../../../platform/db/statement.js';
+import { LAST_POSITION } from '../events/positions.js';
+import { accountEvents, events } from '../tables/events.js';
+import { notificationCursor, notifications } from '../tables/notifications.js';
+import { IS_ACCEPTED, visibleEventsOfBidder, visibleEventsOfOwner } from '../visibility.js';
+
+/** A step's last event comes at most this many positions after the cursor. There are no gaps between positions. */
+const POSITIONS_AT_ONCE = sql.raw('1000');
+
+function isForAny(...readers: readonly NotificationReader[]): SQL {
+  const types = Object.entries<object>(NOTIFICATIONS)
+    .filter(([, entries]) => readers.some((reader) => reader in entries))
+    .map(([type]) => `'${type}'`);
+  return sql.raw(`in (${types.join(', ')})`);
+}
+
+const IS_COUNTED = sql.raw(`own.status in (${COUNTED_BID_STATES.map((state) => `'${state}'`).join(', ')})`);
+
+/** A step's new events of jobs, under the name that the visibility conditions use. */
+const NEW_EVENTS = sql`new_events "events"`;
+
+const owners = sql`select h.user_id, "events"."position" from ${NEW_EVENTS}
+  join homeowners h on h.id = "events"."homeowner_id"
+  where "events"."type" ${isForAny('owner')} and ${visibleEventsOfOwner}
+    and h.user_id is distinct from "events"."actor_id"`;
+
+/** Events of one bid are for that bid's contractor only, so the other bids on the job aren't read. */
+const contractors = (bid: SQL) => sql`select c.user_id, "events"."position" from ${NEW_EVENTS}
+  join bids own on own.job_id = "events"."job_id" and ${bid} and ${IS_COUNTED}
+  join contractors c on c.id = own.contractor_id
+  where "events"."type" ${isForAny('awardee', 'bidder')} and ${visibleEventsOfBidder(sql`own.contractor_id`, IS_ACCEPTED)}
+    and c.user_id is distinct from "events"."actor_id"`;
+
+const isForAdmins = sql`("events"."type" ${isForAny('admin')} and ("events"."type" <> ${sql.raw(`'${REMINDER_EVENT}'`)}
+  or "events"."data" ->> 'to' = ${sql.raw(`'${REMINDED_ADMIN}'`)}))`;
+
+const admins = sql`select u.id, "events"."position" from ${NEW_EVENTS} join users u on u.user_type = 'admin'
+  where ${isForAdmins} and u.id is distinct from "events"."actor_id"`;
+
+const accountHolders = sql`select a.user_id, a.position from new_account_events a
+  where a.type ${isForAny('user')} and a.user_id is distinct from a.actor_id`;
+
+const adminsOfAccounts = sql`select u.id, a.position from new_account_events a join users u on u.user_type = 'admin'
+  where a.type ${isForAny('admin')} and u.id is distinct from a.actor_id`;
+
+const recipients = sql.join(
+  [
+    owners,
+    contractors(sql`"events"."bidder_id" is null`),
+    contractors(sql`own.contractor_id = "events"."bidder_id"`),
+    admins,
+    accountHolders,
+    adminsOfAccounts,
+  ],
+  sql` union all `,
+);
+
+/**
+ * A contractor who has withdrawn their bid can't read its job's notifications anymore. They're deleted, because
+ * otherwise the feed and the counter would have to skip any number of them.
+ */
+const unreadable = sql`select c.user_id, e.position from ${NEW_EVENTS} join contractors c on c.id = "events"."bidder_id"
+  join events e on e.job_id = "events"."job_id" and e.position is not null
+  where "events"."type" = ${sql.raw(`'${BID_TRANSITIONS.withdraw.event}'`)} and not exists (select from bids own
+    where own.job_id = "events"."job_id" and own.contractor_id = "events"."bidder_id" and ${IS_COUNTED})`;
+
+const newOnes = (table: typeof events | typeof accountEvents) => sql`select * from ${table}
+  where position > (select stored_up_to from step) and position <= (select up_to from step)
+  limit ${POSITIONS_AT_ONCE}`;
+
+/** Returns true if there are more events. */
+export const storeNotifications = statement(
+  'storeNotifications',
+  { isBehind: sql<boolean>`is_behind` },
+  (_: Placeholders<object>) => sql`with step as materialized (
+      select stored_up_to, last, least(last, stored_up_to + ${POSITIONS_AT_ONCE}) as up_to
+      from ${notificationCursor}, (select ${LAST_POSITION} as last) log
+    ),
+    new_events as materialized (${newOnes(events)}),
+    new_account_events as materialized (${newOnes(accountEvents)}),
+    stored as (
+      insert into ${notifications} (user_id, position) ${recipients} on conflict do nothing
+    ),
+    deleted as (
+      delete from ${notifications} n using (${unreadable}) u where n.user_id = u.user_id and n.position = u.position
+    )
+    update ${notificationCursor} set stored_up_to = step.up_to from step where step.up_to > step.stored_up_to
+    returning step.up_to < step.last as is_behind`,
+);

@@ -1,0 +1,412 @@
+/** Emails about notifications, as a real mail server receives them: who gets which, how often, and how to stop them. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { JWT_SECRET, openTestApp, type TestApp } from '../../setup/app.js';
+import { award, bidOf, must } from '../../story/awards.js';
+import { callRest } from '../../story/calls.js';
+import { contractor, homeowner, type Person } from '../../story/cast.js';
+import { DRAFT, gather, givenJob, type GivenJob, type People } from '../../story/journey.js';
+import { until } from '../../platform/security/until.js';
+import { openMailServer, type MailServer, type ReceivedMail } from './mail-server.js';
+
+let server: MailServer;
+let app: TestApp;
+let people: People;
+beforeAll(async () => {
+  server = await openMailServer();
+  app = await openTestApp({
+    SMTP_URL: server.url,
+    MAIL_FROM: 'market@example.test',
+    PUBLIC_URL: 'https://jobs.test',
+    APP_JOB_URL: 'https://app.test/jobs/{id}',
+    DIGEST_HOUR_UTC: '0',
+  });
+  people = await gather(app);
+  await confirm(people.owner, people.awardee, people.bidder);
+});
+afterAll(async () => {
+  await app.close();
+  await server.close();
+});
+afterEach(() => {
+  server.refuse = undefined;
+});
+
+async function confirm(...who: readonly Person[]): Promise<void> {
+  for (const { userId } of who) await app.sql`update users set email_verified = true where id = ${userId}`;
+}
+
+/** Resolves once it's decided about every notification, and no email is due. */
+async function settled(): Promise<void> {
+  await until(async () => {
+    const [row] = await app.sql`select mailed_up_to = greatest(
+        (select max(position) from events), (select max(position) from account_events))
+      and not exists (select from events where position is null)
+      and not exists (select from account_events where position is null)
+      and not exists (select from tasks where kind = 'mail' and (run_at <= now() or leased_until is not null)) as done
+      from notification_cursor`;
+    return row?.done === true;
+  });
+}
+
+const subjectOf = ({ headers }: ReceivedMail) => /^Subject: (.+)$/m.exec(headers)?.[1]?.trim();
+const CONFIRMATION = 'Confirm your email address';
+
+/** The subjects of the emails that this person got, besides the confirmation of their address. */
+async function subjectsTo({ email }: Person): Promise<(string | undefined)[]> {
+  return (await mailsTo(email)).map(subjectOf);
+}
+
+async function mailsTo(email: string): Promise<ReceivedMail[]> {
+  await settled();
+  return server.inbox.filter(({ to, ...mail }) => to.includes(email) && subjectOf({ to, ...mail }) !== CONFIRMATION);
+}
+
+async function openJob(owner: Person): Promise<GivenJob> {
+  const created = await callRest(app, 'create', { by: owner, body: DRAFT });
+  const job: GivenJob = { id: created.body.id, state: 'draft', bids: { awardee: null, bidder: null } };
+  await must(app, 'publish', owner, job);
+  return job;
+}
+
+const hurry = () => app.sql`update tasks set run_at = now() where kind = 'mail'`;
+
+async function sendDigests(): Promise<void> {
+  await settled();
+  await app.sql`update notification_cursor set digested_on = digested_on - 1`;
+  // Any new event makes the server look at once.
+  await pauseWebhooks(people.other);
+  await until(async () => {
+    const [row] = await app.sql`select digested_on = (now() at time zone 'UTC')::date and digest_up_to is null as done
+      from notification_cursor`;
+    return row?.done === true;
+  });
+}
+
+const markedOf = async ({ userId }: Person) =>
+  (await app.sql`select from notifications where user_id = ${userId} and is_emailed_later`).length;
+
+/** A homeowner with a confirmed address and their open job. */
+async function ownerWithJob(name: string) {
+  const owner = await homeowner(app, name);
+  await confirm(owner);
+  return { owner, job: await openJob(owner) };
+}
+
+function unsubscribeLinkIn(mail: ReceivedMail | undefined): string {
+  const link = /^List-Unsubscribe: <(\S+)>\r?$/m.exec(mail?.headers ?? '')?.[1] ?? '';
+  expect(link).toMatch(/^https:\/\/jobs\.test\/unsubscribe\//);
+  return link.replace('https://jobs.test', app.url);
+}
+
+describe('a notification', () => {
+  it('sends the owner of a job one email about a bid, with a link to the job and nothing that anyone wrote', async () => {
+    const { owner, job } = await ownerWithJob('Olga');
+    await bidOf(app, people.bidder, job, { message: 'I start on Monday.' });
+    const mails = await mailsTo(owner.email);
+    expect(mails.map(subjectOf)).toEqual(['You have a new bid']);
+    const [{ headers = '', content = '', messageId = '' } = {}] = mails;
+    expect(content).toContain('A contractor bid on your job.');
+    expect(content.match(new RegExp(`https://app\\.test/jobs/${job.id}`, 'g'))).toHaveLength(3);
+    expect(content).toContain('You get this email because of your notification settings.');
+    expect(content.match(/https:\/\/jobs\.test\/unsubscribe\/[\w.~-]+/g)).toHaveLength(2);
+    expect(headers).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r?$/m);
+    expect(headers).toMatch(/^Auto-Submitted: auto-generated\r?$/m);
+    for (const text of ['Olga', 'Ben', 'Monday', DRAFT.title, DRAFT.address_line1, '700'])
+      expect(headers + content).not.toContain(text);
+    const [row] = await app.sql`select id, outcome from mails where user_id = ${owner.userId}
+      and kind = 'notification'`;
+    expect([messageId, row?.outcome]).toEqual([`<${row?.id}@example.test>`, 'sent']);
+  });
+
+  it('of the daily kind waits for the digest, which comes once, lists the titles, and clears the marks', async () => {
+    const { owner, job } = await ownerWithJob('Odile');
+    const bid = await bidOf(app, people.bidder, job);
+    await must(app, 'withdraw', people.bidder, job, bid);
+    const second = await bidOf(app, people.stranger, job);
+    await must(app, 'withdraw', people.stranger, job, second);
+    expect(await subjectsTo(owner)).toEqual(['You have a new bid', 'You have a new bid']);
+    expect(await markedOf(owner)).toBe(2);
+    await sendDigests();
+    const [, , digest, ...more] = await mailsTo(owner.email);
+    expect([digest && subjectOf(digest), more]).toEqual(['Your daily digest', []]);
+    expect(digest?.content).toContain('A bid was withdrawn (2 times)');
+    expect(digest?.content).toContain(`https://app.test/jobs/${job.id}`);
+    expect(await markedOf(owner)).toBe(0);
+    await sendDigests();
+    expect(await subjectsTo(owner)).toHaveLength(3);
+  });
+
+  it('beyond the 30th in a day goes into the digest', async () => {
+    const { owner, job } = await ownerWithJob('Orla');
+    await app.sql`insert into mails (id, kind, email, user_id, type, outcome, sent_at)
+      select 'mal_' || lpad(n::text, 27, '0'), 'notification', ${owner.email}, ${owner.userId}, 'bid.submitted', 'sent',
+        now() from generate_series(1, 29) n`;
+    await bidOf(app, people.bidder, job);
+    await bidOf(app, people.stranger, job);
+    expect([await subjectsTo(owner), await markedOf(owner)]).toEqual([['You have a new bid'], 1]);
+    await sendDigests();
+    expect(await subjectsTo(owner)).toEqual(['You have a new bid', 'Your daily digest']);
+    expect(await app.metric('notification_emails_total{decision="beyond_limit"}')).toBe(1);
+  });
+
+  it('that can’t be turned off is emailed hourly at most, and the next email covers what happened since', async () => {
+    const job = await givenJob(app, 'disputed', people);
+    const PROPOSAL = 'You got a proposal';
+    const proposals = async () => (await mailsTo(people.owner.email)).filter((mail) => subjectOf(mail) === PROPOSAL);
+    for (let time = 0; time < 3; time += 1) {
+      await must(app, 'resolveDispute', people.awardee, job, undefined, { resolution: `Proposal ${time}` });
+      expect(await proposals()).toHaveLength(1);
+    }
+    const rows = await app.sql`select outcome from mails where type = 'job.resolution_proposed'
+      and user_id = ${people.owner.userId} order by id`;
+    expect(rows.map(({ outcome }) => outcome)).toEqual(['sent', null]);
+    const [task] = await app.sql`select run_at > now() + interval '50 minutes' as waits, attempts from tasks
+      where kind = 'mail'`;
+    expect(task).toEqual({ waits: true, attempts: 0 });
+    await hurry();
+    expect(await proposals()).toHaveLength(1);
+    await app.sql`update mails set sent_at = sent_at - interval '1 hour' where user_id = ${people.owner.userId}`;
+    await hurry();
+    const [first, second] = await proposals();
+    expect(first?.content).toContain('This email can’t be turned off.');
+    expect(second?.content).toContain('This happened 2 times since our last email about it.');
+    for (const mail of [first, second]) expect(mail?.headers).not.toContain('List-Unsubscribe');
+    await app.sql`delete from mails where outcome is null`;
+  });
+
+  it('about an award reaches the contractor once, even if they already got 30 emails that day', async () => {
+    const job = await openJob(people.owner);
+    const bid = await bidOf(app, people.awardee, job);
+    await app.sql`insert into mails (id, kind, email, user_id, type, outcome)
+      select 'mal_' || lpad((100 + n)::text, 27, '0'), 'notification', ${people.awardee.email},
+        ${people.awardee.userId}, 'bid.rejected', 'sent' from generate_series(1, 30) n`;
+    await award(app, people, job, bid);
+    const awards = (await subjectsTo(people.awardee)).filter((subject) => /award|accepted/.test(subject ?? ''));
+    expect(awards.filter((subject) => subject === 'You were awarded a job')).toHaveLength(awards.length);
+    const [mail] = (await mailsTo(people.awardee.email)).filter(({ content }) => content.includes(job.id));
+    expect(mail && subjectOf(mail)).toBe('You were awarded a job');
+  });
+});
+
+let events = 0;
+
+/** Records that a webhook of each of these people was paused. */
+async function pauseWebhooks(...who: readonly Pick<Person, 'userId'>[]): Promise<void> {
+  for (const { userId } of who) {
+    events += 1;
+    await app.sql`insert into account_events (id, user_id, type, occurred_at)
+      values (${`aev_${String(events).padStart(27, '0')}`}, ${userId}, 'webhook.paused', now())`;
+  }
+  app.services.live.wake();
+}
+
+const PAUSED = 'Your webhook was paused';
+
+type Change = Readonly<Record<string, unknown>>;
+const UNREACHABLE: [why: string, change: Change][] = [
+  ['who hasn’t confirmed their address', { email_verified: false }],
+  ['whose address rejects email', { email_undeliverable: true }],
+  ['who is suspended', { suspended_at: new Date() }],
+];
+
+describe.each(UNREACHABLE)('a person %s', (_why, change) => {
+  const makeUnreachable = ({ userId }: Person) => app.sql`update users set ${app.sql(change)} where id = ${userId}`;
+
+  it('gets no email, now or in the digest', async () => {
+    const uma = await homeowner(app, 'Uma');
+    await confirm(uma);
+    await app.sql`insert into notification_settings values (${uma.userId}, 'webhook.failing', 'daily')`;
+    await makeUnreachable(uma);
+    await pauseWebhooks(uma);
+    expect([await subjectsTo(uma), await markedOf(uma)]).toEqual([[], 0]);
+  });
+
+  it('gets no email that was waiting when this happened', async () => {
+    const [uma, ulf] = [await homeowner(app, 'Uma'), await homeowner(app, 'Ulf')];
+    await settled();
+    await confirm(uma, ulf);
+    await app.sql`insert into notification_settings values (${ulf.userId}, 'webhook.paused', 'daily')`;
+    server.refuse = { code: 451, text: 'greylisted' };
+    await pauseWebhooks(uma, ulf);
+    await settled();
+    expect(await markedOf(ulf)).toBe(1);
+    await makeUnreachable(uma);
+    await makeUnreachable(ulf);
+    server.refuse = undefined;
+    await hurry();
+    expect(await subjectsTo(uma)).toEqual([]);
+    const [row] = await app.sql`select outcome from mails where user_id = ${uma.userId} and kind = 'notification'`;
+    expect(row?.outcome).toBe('nobody');
+    await sendDigests();
+    expect([await subjectsTo(ulf), await markedOf(ulf)]).toEqual([[], 0]);
+  });
+});
+
+it('an email doesn’t follow an account to another address, or stay at the old one', async () => {
+  const mona = await homeowner(app, 'Mona');
+  await settled();
+  await confirm(mona);
+  server.refuse = { code: 451, text: 'greylisted' };
+  await pauseWebhooks(mona);
+  await settled();
+  await app.sql`update users set email = 'mona.new@example.test' where id = ${mona.userId}`;
+  server.refuse = undefined;
+  await hurry();
+  expect([await subjectsTo(mona), await mailsTo('mona.new@example.test')]).toEqual([[], []]);
+});
+
+it('what a contractor can no longer read isn’t in their digest', async () => {
+  const { owner, job } = await ownerWithJob('Ophelia');
+  const [cleo, cora] = [await contractor(app, 'Cleo'), await contractor(app, 'Cora')];
+  await confirm(cleo, cora);
+  const bid = await bidOf(app, cleo, job);
+  await bidOf(app, cora, job);
+  await must(app, 'update', owner, job, undefined, { title: 'Mend the whole roof' });
+  await settled();
+  expect([await markedOf(cleo), await markedOf(cora)]).toEqual([1, 1]);
+  await must(app, 'withdraw', cleo, job, bid);
+  await sendDigests();
+  expect([await subjectsTo(cleo), await subjectsTo(cora)]).toEqual([[], ['Your daily digest']]);
+});
+
+it('a retry is the same email, and emails about notifications have a queue of their own', async () => {
+  const gala = await homeowner(app, 'Gala');
+  await settled();
+  await confirm(gala);
+  server.refuse = { code: 451, text: 'greylisted' };
+  await pauseWebhooks(gala);
+  await settled();
+  server.refuse = undefined;
+  const keys = await app.sql`select t.key from tasks t join mails m on m.id = t.id where m.user_id = ${gala.userId}`;
+  expect(keys.map(({ key }) => key)).toEqual(['notifications example.test']);
+  await hurry();
+  const [mail] = await mailsTo(gala.email);
+  const [row] = await app.sql`select id from mails where user_id = ${gala.userId} and kind = 'notification'`;
+  expect(mail?.messageId).toBe(`<${row?.id}@example.test>`);
+});
+
+describe('unsubscribing', () => {
+  const settingsOf = async ({ userId }: Person) =>
+    (await app.sql`select type, channel from notification_settings where user_id = ${userId} order by type`).map(
+      ({ type, channel }) => [type, channel],
+    );
+  const open = async (link: string, method = 'GET', body?: string) => {
+    const headers = { accept: 'text/html', ...(body && { 'content-type': 'application/x-www-form-urlencoded' }) };
+    const response = await fetch(link, { method, headers, ...(body && { body }) });
+    return { status: response.status, page: await response.text(), headers: response.headers };
+  };
+  const oneClick = (link: string) => open(link, 'POST', 'List-Unsubscribe=One-Click');
+
+  it('takes one POST without a session, and only from the email’s type', async () => {
+    const { owner, job } = await ownerWithJob('Onyx');
+    await bidOf(app, people.bidder, job);
+    const link = unsubscribeLinkIn((await mailsTo(owner.email))[0]);
+    for (const method of ['GET', 'HEAD']) expect((await open(link, method)).status).toBe(200);
+    const { page, headers } = await open(link);
+    expect(page).toContain('<li>You have a new bid</li>');
+    expect(page).toContain('<form method="post"><button>Unsubscribe</button></form>');
+    expect([headers.get('cache-control'), headers.get('referrer-policy')]).toEqual(['no-store', 'no-referrer']);
+    // A scanner opens links, and nothing changes.
+    expect(await settingsOf(owner)).toEqual([]);
+
+    for (let time = 0; time < 2; time += 1) {
+      const done = await oneClick(link);
+      expect([done.status, done.page.includes('You’re unsubscribed')]).toEqual([200, true]);
+      expect(done.page).toContain('You can turn emails on and off in your notification settings');
+      expect(await settingsOf(owner)).toEqual([['bid.submitted', 'off']]);
+    }
+    await bidOf(app, people.stranger, job);
+    expect(await subjectsTo(owner)).toHaveLength(1);
+    await pauseWebhooks(owner);
+    expect(await subjectsTo(owner)).toEqual(['You have a new bid', PAUSED]);
+  });
+
+  it('from a digest turns off every type in it', async () => {
+    const { owner, job } = await ownerWithJob('Oprah');
+    const bid = await bidOf(app, people.bidder, job);
+    await app.sql`insert into notification_settings values (${owner.userId}, 'webhook.paused', 'daily')`;
+    await must(app, 'withdraw', people.bidder, job, bid);
+    await pauseWebhooks(owner);
+    await sendDigests();
+    const digest = (await mailsTo(owner.email)).at(-1);
+    expect(digest?.content).toMatch(/A bid was withdrawn[^]*Your webhook was paused/);
+    await oneClick(unsubscribeLinkIn(digest));
+    expect(await settingsOf(owner)).toEqual([
+      ['bid.withdrawn', 'off'],
+      ['webhook.paused', 'off'],
+    ]);
+  });
+
+  it('with a wrong or changed token returns a 404 page and changes nothing', async () => {
+    const { owner, job } = await ownerWithJob('Otis');
+    await bidOf(app, people.bidder, job);
+    const link = unsubscribeLinkIn((await mailsTo(owner.email))[0]);
+    const before = await app.sql`select * from notification_settings order by user_id, type`;
+    const wrong = [
+      link.slice(0, -1),
+      `${link}x`,
+      link.replace(owner.userId, people.owner.userId),
+      link.replace('bid.submitted', 'bid.revised'),
+      link.replace('bid.submitted', 'bid.submitted~bid.revised'),
+      `${app.url}/unsubscribe/`,
+      `${app.url}/unsubscribe/nonsense`,
+      `${app.url}/unsubscribe/..%2f${'x'.repeat(5_000)}`,
+    ];
+    for (const one of wrong)
+      for (const { status, page } of [await open(one), await oneClick(one)])
+        expect([one, status, page.includes('<h1>Unknown link</h1>')]).toEqual([one, 404, true]);
+    expect(await app.sql`select * from notification_settings order by user_id, type`).toEqual(before);
+    const { status, headers } = await open(link, 'DELETE');
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
+  });
+
+  it('leaves no token in the log', async () => {
+    const { owner, job } = await ownerWithJob('Opal');
+    await bidOf(app, people.bidder, job);
+    const link = unsubscribeLinkIn((await mailsTo(owner.email))[0]);
+    await oneClick(link);
+    await open(`${link}x`);
+    const logged = () => app.logged.filter((line) => line.includes('/unsubscribe/{token}'));
+    await until(() => logged().some((line) => line.includes('POST')) && logged().some((line) => line.includes('404')));
+    expect(app.logged.join('\n')).not.toContain('bid.submitted~');
+    expect(app.logged.join('\n')).not.toContain(link.slice(link.lastIndexOf('.')));
+  });
+
+  it('works while JWT_SECRET is being replaced, and not after that', async () => {
+    const { owner, job } = await ownerWithJob('Oscar');
+    await bidOf(app, people.bidder, job);
+    const link = unsubscribeLinkIn((await mailsTo(owner.email))[0]);
+    const JWT_PREVIOUS_SECRET = JWT_SECRET;
+    const next = await openTestApp(
+      { JWT_SECRET: 'the next secret, which has 32 bytes', JWT_PREVIOUS_SECRET },
+      { sameDatabaseAs: app },
+    );
+    expect((await open(link.replace(app.url, next.url))).status).toBe(200);
+    await next.close();
+    const later = await openTestApp({ JWT_SECRET: 'the next secret, which has 32 bytes' }, { sameDatabaseAs: app });
+    expect((await open(link.replace(app.url, later.url))).status).toBe(404);
+    await later.close();
+  });
+});
+
+it('200 people each get one email, while one of two instances stops', async () => {
+  await settled();
+  const crowd = Array.from({ length: 200 }, (_, n) => ({ userId: `usr_${String(n).padStart(27, '0')}` }));
+  await app.sql`insert into users (id, email, user_type, first_name, last_name, password_hash, referral_code,
+      email_verified)
+    select 'usr_' || lpad(n::text, 27, '0'), 'person.' || n || '@' || n % 7 || '.example.test', 'homeowner', 'A', 'B',
+      '-', 'R' || n, true from generate_series(0, 199) n`;
+  const twin = await openTestApp(
+    { SMTP_URL: server.url, MAIL_FROM: 'market@example.test', PUBLIC_URL: 'https://jobs.test' },
+    { sameDatabaseAs: app },
+  );
+  const already = server.inbox.length;
+  await pauseWebhooks(...crowd);
+  await until(() => server.inbox.length > already + 50);
+  await twin.close();
+  await settled();
+  await until(async () => (await app.sql`select from mails where outcome is null`).length === 0);
+  const arrived = server.inbox.slice(already);
+  expect(new Set(arrived.flatMap(({ to }) => to)).size).toBe(200);
+  expect(new Set(arrived.map(({ messageId }) => messageId)).size).toBe(200);
+});
