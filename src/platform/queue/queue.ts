@@ -126,7 +126,7 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
       // If this server has lost the lease, another one runs the task.
       if (!held || !write) return;
       // After a failure, statements may depend on the results of earlier ones.
-      await (outcome === 'done' ? tx.commitWith(write(tx)) : write(tx));
+      await (end.outcome === 'done' ? tx.commitWith(write(tx)) : write(tx));
     });
   }
 
