@@ -244,6 +244,7 @@ describe('an account event', () => {
     await letTimePass(id);
     await settled(people.other, id, 1);
     receiver.answer = broken;
+    await app.sql`update webhook_endpoints set failure_reported_at = failure_reported_at - interval '4 days' where id = ${id}`;
     await callRest(app, 'create', { by: people.other, body: DRAFT });
     await attempted(6);
     await failFor(25);
