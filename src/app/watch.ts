@@ -3,6 +3,7 @@ import type { Services } from '../market/operations/services.js';
 import {
   countLockWaits,
   readClockOverdue,
+  readEmailFigures,
   readFigures,
   readWebhookFigures,
   createCachedRead,
@@ -17,6 +18,7 @@ export function watchServices(services: Services, hasRedis: boolean): void {
   watchDatabaseGauges(services);
   watchMarket(services);
   watchWebhooks(services);
+  watchEmails(services);
   watchClock(services);
   services.metrics.fact('build_info', 'The version of this server and of Node.', {
     version: VERSION,
@@ -111,6 +113,24 @@ function watchWebhooks({ metrics, db, databaseWatch }: Services): void {
     async () => (await figures()).oldestSeconds,
   );
   metrics.gauge('webhook_endpoints_paused', 'Paused webhook endpoints.', async () => (await figures()).paused);
+}
+
+const NO_EMAILS = { oldestSeconds: Number.NaN, eventsBehind: Number.NaN };
+
+/** Metrics of all emails. Every server reports the same values. */
+function watchEmails({ metrics, db, databaseWatch }: Services): void {
+  const read = unlessAway(databaseWatch, () => readEmailFigures(db.forLong()));
+  const figures = createCachedRead(read, NO_EMAILS, FIGURES.everyMs, FIGURES.databaseWaitMs);
+  metrics.gauge(
+    'mail_oldest_due_seconds',
+    'How long the oldest due email has been waiting to be sent. At most 10,000 emails are looked at.',
+    async () => (await figures()).oldestSeconds,
+  );
+  metrics.gauge(
+    'notification_emails_events_behind',
+    'Events whose notifications are stored, but not yet queued as emails.',
+    async () => (await figures()).eventsBehind,
+  );
 }
 
 /** All instances report the same value. It grows if no instance's clock runs. */

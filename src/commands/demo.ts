@@ -3,6 +3,7 @@ import { PORT_OPTION, readCommand, type Command } from './command.js';
 import { readConfig, type Config } from '../app/config.js';
 import { run } from '../app/run.js';
 import { tellStep, welcome } from '../app/welcome.js';
+import { mailboxReader } from './demo/mailbox-reader.js';
 import { isThere, play } from './demo/story.js';
 import { ADMIN, CONTRACTORS, HOMEOWNERS, PASSWORD } from './demo/town.js';
 
@@ -36,11 +37,13 @@ run({
   whenOpen: async (url, config, log) => {
     // Doesn't log the hundreds of requests that create the sample data. Later requests are logged.
     log.level = 'warn';
-    if (!(await isThere(url))) await play(url, (step) => tellStep(step, config, log));
+    const tokenTo = mailboxReader(url, config);
+    if (!(await isThere(url))) await play({ url, tokenTo, onStep: (step) => tellStep(step, config, log) });
     log.level = config.LOG_LEVEL;
     welcome(url, config, log);
     say(`  Log in as one of these users. Their password is “${PASSWORD}”.`);
     for (const [kind, emails] of Object.entries(DEMO.people)) say(`    ${kind.padEnd(16)}${emails.join(', ')}`);
+    if (tokenTo) say('  Their emails about bids, awards, and disputes are in the mailbox.');
     say('');
   },
 });

@@ -12,7 +12,8 @@ import { isLoopback } from '../platform/security/address.js';
 import { isSecret } from '../platform/security/secrets.js';
 import { selectNewestMails, type Mail } from '../market/store/accounts/mails.js';
 import type { Db } from '../platform/db/database.js';
-import { compose, type ComposedMail } from '../market/mail/compose.js';
+import { compose } from '../market/mail/compose.js';
+import type { ComposedMail } from '../market/mail/composed-mail.js';
 import type { MailSettings } from '../market/mail/send.js';
 
 const PATH = '/mailbox';

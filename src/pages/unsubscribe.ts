@@ -1,6 +1,7 @@
 /**
- * The page that unsubscribe links in emails open. It needs no session, because its token can only turn emails off. Link
- * scanners open every link, so only a POST unsubscribes: from the page's button, or from a mail program (RFC 8058).
+ * The page that unsubscribe links in emails open. It works without a session, because its token can only turn emails
+ * off. Link scanners open every link, so only a POST unsubscribes: from the page's button, or from a mail program
+ * (RFC 8058).
  */
 import { readUnsubscribeToken, titlesOf, UNSUBSCRIBE_PATH } from '../market/mail/unsubscribe.js';
 import { turnOffEmails } from '../market/store/notifications/notification-emails.js';

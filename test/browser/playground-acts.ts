@@ -51,6 +51,7 @@ export const STORY: Readonly<Record<string, string>> = {
   ReadReminders: '"type": "JOB_AUTO_APPROVED"',
   ReviewLater: '"rating": 5',
   WatchMyEvents: '"type": "JOB_REVIEWED"',
+  ReadNotifications: '"emailProblem": "UNCONFIRMED"',
   SeveralErrors: '"code": "VALIDATION_FAILED"',
   WrongInput: '"title": "must not be blank"',
   WrongState: '"code": "INVALID_TRANSITION"',

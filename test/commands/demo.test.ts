@@ -5,6 +5,7 @@ import { JOB_STATES } from '../../src/market/rules/states.js';
 import { logIn } from '../app/callers.js';
 import { clone, type Clone } from '../app/clone.js';
 import { start } from '../app/processes.js';
+import { until } from '../platform/security/until.js';
 
 let project: Clone;
 beforeAll(() => {
@@ -49,6 +50,10 @@ it('has people who can log in, and jobs in every state, and a second start doesn
       body: JSON.stringify({ seconds: 0 }),
     });
     expect(advanced.status, `${time} start`).toBe(clock);
+    const { pathname, search } = new URL(/Mailbox +(\S+)/.exec(server.output())?.[1] ?? url);
+    const secret = new URLSearchParams(search).get('secret');
+    const readMailbox = async () => (await fetch(url + pathname, { headers: { cookie: `mailbox=${secret}` } })).text();
+    await until(async () => /<h2>You have a new bid<\/h2>\s*<p class="faint">To h\w+@demo/.test(await readMailbox()));
     // The demo logs requests like every server, except those that created the sample data.
     const { output } = await server.stop();
     expect(output).toContain('"route":"GET /v1/jobs"');

@@ -51,7 +51,8 @@ it(
     instances = [start(), start()];
     await Promise.all(instances.map((one) => one.url));
     let sql = database.open('mails');
-    await sql`insert into users (id, email, user_type, first_name, last_name, password_hash, referral_code, email_verified)
+    await sql`insert into users (id, email, user_type, first_name, last_name, password_hash, referral_code,
+        email_verified)
     select 'usr_' || lpad(n::text, 27, '0'), 'person.' || n || '@' || n % 20 || '.example.test', 'homeowner', 'A', 'B',
       '-', 'R' || n, true from generate_series(0, ${MAILS - 1}::int) n`;
 

@@ -80,6 +80,11 @@ it('each step returns what its story promises, and the clock approves the work a
   expect(reminders.match(/"type": "\w+"/g)).toEqual(
     ['JOB_REMINDED', 'JOB_REMINDED', 'JOB_AUTO_APPROVED'].map((type) => `"type": "${type}"`),
   );
+  for (const step of STEPS.filter(({ name }) => name === 'ReadNotifications')) {
+    const answer = await play(step);
+    expect(answer).toContain(STORY.ReadNotifications);
+    expect(answer).toContain('"title": "Your job was approved"');
+  }
 });
 
 it('on a server whose clock can’t be moved, the chapter’s first step says so', async () => {

@@ -34,7 +34,14 @@ export async function isThere(url: string): Promise<boolean> {
   return (await send(url, 'POST', '/v1/auth/login', { email: hanna?.email, password: PASSWORD })).status === 200;
 }
 
-export async function play(url: string, onStep: (what: string) => void): Promise<void> {
+interface Town {
+  readonly url: string;
+  /** Reads the token in the email that confirms a person's address. Undefined if the server has no mailbox. */
+  readonly tokenTo: ((email: string) => Promise<string | undefined>) | undefined;
+  readonly onStep: (what: string) => void;
+}
+
+export async function play({ url, tokenTo, onStep }: Town): Promise<void> {
   const call = async (method: string, path: string, body: object, token?: string): Promise<Answer> => {
     const response = await send(url, method, path, body, token);
     const answer = await response.json();
@@ -66,6 +73,13 @@ export async function play(url: string, onStep: (what: string) => void): Promise
     await call('PUT', '/v1/me', { contractor: profile }, token);
     if (contractors.length === 0) await call('POST', `/v1/contractors/${session.contractor.id}/verify`, {}, admin);
     contractors.push({ token, trades, areas });
+  }
+
+  onStep('Confirming email addresses');
+  // Only people with a confirmed address get emails about their jobs and bids.
+  for (const { email } of [...HOMEOWNERS, ...CONTRACTORS]) {
+    const token = await tokenTo?.(email);
+    if (token !== undefined) await call('POST', '/v1/auth/verify-email', { token });
   }
 
   let jobs = 0;

@@ -1,9 +1,9 @@
 /** Generates an email's text from its row whenever it's sent or shown. No text is stored. */
 import { MAILS, NOTICES, type AccountMailKind, type LinkPage } from '../rules/people/mail-kinds.js';
-import type { LinkTokens } from '../../platform/security/link-tokens.js';
 import type { Db } from '../../platform/db/database.js';
 import type { Mail } from '../store/accounts/mails.js';
 import { selectNotificationsAt, selectNotificationsOfKind } from '../store/notifications/notification-emails.js';
+import type { ComposedMail, ComposeSettings, LinkAddresses, Uncomposed } from './composed-mail.js';
 import { asHtml, asPlainText } from './layout.js';
 import { composeNotice, type NoticeMail } from './notices.js';
 import { readNotified, type Notified } from './notified.js';
@@ -30,27 +30,6 @@ const TEXTS: Readonly<Record<AccountMailKind, MailText>> = {
   email_undo_denied: EMAIL_UNDO_DENIED,
 };
 
-/** The URLs in emails: pages of this server, or of your own app with `{token}` in the URL. */
-export interface LinkAddresses {
-  /** The URL where people reach this server. Set once the server listens. */
-  origin: string;
-  readonly pages: Partial<Readonly<Record<LinkPage, string | undefined>>>;
-  /** Your app's page for a job, with `{id}` in the URL. */
-  readonly job: string | undefined;
-}
-
-export interface ComposedMail {
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
-  /** The link that turns such emails off. */
-  readonly unsubscribe?: string | undefined;
-  /** True if the recipient gets at most one such email per hour. */
-  readonly isHourly?: boolean;
-}
-
-export type Uncomposed = 'nobody' | 'no token';
-
 /**
  * Returns `nobody` if no account has the address, the link has expired, or the recipient can't read the notification.
  * Returns `no token` if the token was created with a different JWT_SECRET.
@@ -68,11 +47,6 @@ export async function compose(
 
 /** An email that was sent can still be shown after its recipient has turned off such emails. */
 type Purpose = 'send' | 'show';
-
-export interface ComposeSettings {
-  readonly tokens: LinkTokens;
-  readonly addresses: LinkAddresses;
-}
 
 type AccountMail = Mail & { readonly kind: AccountMailKind };
 

@@ -6,12 +6,12 @@ export interface MailMetrics {
   /** A `failed` email is tried again. */
   recordOutcome(outcome: MailOutcome | 'failed', seconds: number): void;
   recordDropped(limit: MailBudget): void;
-  recordNotification(emailed: NotificationEmail, count: number): void;
+  recordNotification(decision: NotificationDecision, count: number): void;
 }
 
-/** Whether a notification is emailed at once, in the digest, in the digest because of the day's limit, or not at all. */
-export const NOTIFICATION_EMAIL = ['now', 'later', 'beyond_limit', 'not_emailed'] as const;
-export type NotificationEmail = (typeof NOTIFICATION_EMAIL)[number];
+/** Whether a notification is emailed now, in the digest, in the digest because of the day's limit, or not at all. */
+export const NOTIFICATION_DECISIONS = ['now', 'later', 'beyond_limit', 'not_emailed'] as const;
+export type NotificationDecision = (typeof NOTIFICATION_DECISIONS)[number];
 
 export function createMailMetrics(metrics: Pick<Metrics, 'counter' | 'histogram'>): MailMetrics {
   return {
@@ -32,7 +32,7 @@ export function createMailMetrics(metrics: Pick<Metrics, 'counter' | 'histogram'
       'Notifications by what was decided about their email: now, later (in the digest), beyond_limit (in the digest, ' +
         'because the person got as many emails as they can get in a day), or not_emailed.',
       'decision',
-      NOTIFICATION_EMAIL,
+      NOTIFICATION_DECISIONS,
     ),
   };
 }

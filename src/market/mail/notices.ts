@@ -1,7 +1,7 @@
-/** The emails about notifications: about events of one kind, or a digest. They have only titles, sentences, and links. */
+/** Emails about notifications have only titles, sentences, and links. Each is about events of one kind, or a digest. */
 import type { NoticeKind } from '../rules/people/mail-kinds.js';
 import type { Mail } from '../store/accounts/mails.js';
-import type { ComposedMail, ComposeSettings, LinkAddresses } from './compose.js';
+import type { ComposedMail, ComposeSettings, LinkAddresses } from './composed-mail.js';
 import { asHtml, asPlainText } from './layout.js';
 import type { Notified } from './notified.js';
 import type { MailItem, MailText } from './text.js';

@@ -29,7 +29,7 @@ import {
   type NewNotificationEmail,
   type NotifiedRow,
 } from '../store/notifications/notification-emails.js';
-import type { MailMetrics } from './metrics.js';
+import { NOTIFICATION_DECISIONS, type MailMetrics, type NotificationDecision } from './metrics.js';
 import { readNotified, type Notified } from './notified.js';
 
 interface NotificationEmailOptions {
@@ -74,25 +74,31 @@ export function openNotificationEmails({
 }
 
 /** Returns true if the cursor has moved, so there may be more. */
-export function emailNotifications(db: Db, metrics: Pick<MailMetrics, 'recordNotification'>): Promise<boolean> {
-  return db.inTransaction(async (tx) => {
-    const [step] = await lockEmailCursor(tx, {});
-    if (!step || step.after === step.upTo) return false;
-    const rows = await selectNotificationsToEmail(tx, step);
-    const notified = readAll(rows).filter(({ channel }) => channel !== 'off');
-    const { now, later, beyondLimit } = await withinLimit(tx, notified);
-    const toMark = [...later, ...beyondLimit];
-    metrics.recordNotification('now', now.length);
-    metrics.recordNotification('later', later.length);
-    metrics.recordNotification('beyond_limit', beyondLimit.length);
-    metrics.recordNotification('not_emailed', rows.length - notified.length);
-    await pipelined(
-      ...(now.length > 0 ? [insertNotificationEmails(tx, { list: JSON.stringify(emailsFor(now)) })] : []),
-      ...(toMark.length > 0 ? [markEmailedLater(tx, parallel(toMark))] : []),
-      moveEmailCursor(tx, step),
-    );
-    return true;
-  });
+export async function emailNotifications(db: Db, metrics: Pick<MailMetrics, 'recordNotification'>): Promise<boolean> {
+  const decided = await db.inTransaction(decideNext);
+  for (const decision of NOTIFICATION_DECISIONS) metrics.recordNotification(decision, decided?.[decision] ?? 0);
+  return decided !== undefined;
+}
+
+/** Returns how many notifications each decision was made about. Undefined if there are no new ones. */
+async function decideNext(tx: Db): Promise<Record<NotificationDecision, number> | undefined> {
+  const [step] = await lockEmailCursor(tx, {});
+  if (!step || step.after === step.upTo) return undefined;
+  const rows = await selectNotificationsToEmail(tx, step);
+  const notified = readAll(rows).filter(({ channel }) => channel !== 'off');
+  const { now, later, beyondLimit } = await withinLimit(tx, notified);
+  const toMark = [...later, ...beyondLimit];
+  await pipelined(
+    ...(now.length > 0 ? [insertNotificationEmails(tx, { list: JSON.stringify(emailsFor(now)) })] : []),
+    ...(toMark.length > 0 ? [markEmailedLater(tx, parallel(toMark))] : []),
+    moveEmailCursor(tx, step),
+  );
+  return {
+    now: now.length,
+    later: later.length,
+    beyond_limit: beyondLimit.length,
+    not_emailed: rows.length - notified.length,
+  };
 }
 
 function readAll(rows: readonly NotifiedRow[]): Notified[] {
@@ -105,7 +111,7 @@ interface Sorted {
   readonly beyondLimit: readonly Notified[];
 }
 
-/** A person's emails beyond the day's limit go into the digest. The limit ignores emails that can't be turned off. */
+/** If a person has reached the day's limit, further notifications go into the digest. Fixed ones don't count. */
 async function withinLimit(tx: Db, notified: readonly Notified[]): Promise<Sorted> {
   const later = notified.filter(({ channel }) => channel === 'daily');
   const now = notified.filter(({ channel }) => channel === 'now');

@@ -3,6 +3,7 @@ import { ACCOUNT_EVENT_TYPES_FOR_ADMINS } from '../rules/account-events.js';
 import type { JobId, UserId } from '../rules/ids.js';
 import {
   notificationFor,
+  NOTIFICATIONS,
   readersOfAccount,
   readersOfJob,
   type Channel,
@@ -29,23 +30,23 @@ export interface Notified {
 export function readNotified(row: NotifiedRow): Notified | undefined {
   const { userId, role, email, position, setting, canGetEmail } = row;
   const what = row.event ? aboutJob(row, row.event) : aboutAccount(row);
-  if (!what?.entry) return undefined;
-  const { entry } = what;
+  // After an upgrade, another server may write types that this build doesn't know.
+  if (!what || !Object.hasOwn(NOTIFICATIONS, what.type)) return undefined;
+  const entry = notificationFor(what.type, what.readers);
+  if (!entry) return undefined;
   const wanted = entry.isFixed ? 'now' : (setting ?? entry.channel);
   const channel = canGetEmail && !entry.hasOwnEmail ? wanted : 'off';
-  return { userId, role, email, position, ...what, entry, channel };
+  return { userId, role, email, position, type: what.type, jobId: what.jobId, entry, channel };
 }
 
-type JobEventOf<R extends NotifiedRow> = NonNullable<R['event']>;
-
-function aboutJob(row: NotifiedRow, event: JobEventOf<NotifiedRow>) {
+function aboutJob(row: NotifiedRow, event: NonNullable<NotifiedRow['event']>) {
   const { role, homeownerId, contractorId, status, awardedContractorId, ownBids } = row;
   const bids = contractorId === null ? [] : ownBids.map((bid) => ({ contractorId, status: bid }));
   const job = { event, homeownerId: event.homeownerId, status, awardedContractorId, bids };
   if (!readEvent({ role, homeownerId, contractorId }, job, 'mine')) return undefined;
   const isAwardee = contractorId !== null && contractorId === awardedContractorId;
   const { type, jobId } = event;
-  return { type, jobId, entry: notificationFor(type, readersOfJob(role, isAwardee)) };
+  return { type, jobId, readers: readersOfJob(role, isAwardee) };
 }
 
 function aboutAccount({ role, userId, accountEvent }: NotifiedRow) {
@@ -53,5 +54,5 @@ function aboutAccount({ role, userId, accountEvent }: NotifiedRow) {
   const { type } = accountEvent;
   const isOwn = accountEvent.userId === userId;
   if (!isOwn && (role !== 'admin' || !ACCOUNT_EVENT_TYPES_FOR_ADMINS.includes(type))) return undefined;
-  return { type, jobId: null, entry: notificationFor(type, readersOfAccount(isOwn)) };
+  return { type, jobId: null, readers: readersOfAccount(isOwn) };
 }

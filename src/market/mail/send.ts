@@ -4,7 +4,7 @@ import { MAIL } from '../rules/market-limits.js';
 import { isLoopback } from '../../platform/security/address.js';
 import type { LinkTokens } from '../../platform/security/link-tokens.js';
 import type { Mail } from '../store/accounts/mails.js';
-import type { ComposedMail, LinkAddresses } from './compose.js';
+import type { ComposedMail, LinkAddresses } from './composed-mail.js';
 
 export type SendOutcome = 'sent' | 'stopped' | SendFailure;
 

@@ -111,7 +111,7 @@ export const MAIL = {
 } as const;
 
 export const NOTIFICATION_EMAILS = {
-  /** Notifications beyond this limit go into the digest. The limit doesn't apply to those that can't be turned off. */
+  /** After these, a person's notifications go into the digest. Those that can't be turned off don't count. */
   perDayMax: 30,
   digestItemsMax: 50,
   /** A step ends with the last row of a position, so it can have more rows than this. */

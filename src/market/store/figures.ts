@@ -85,6 +85,31 @@ export async function readClockOverdue(db: Db): Promise<number> {
   return row?.seconds ?? 0;
 }
 
+const emailsNow = statement(
+  'emailsNow',
+  {
+    oldestSeconds: sql<number>`greatest(0, coalesce(extract(epoch from now() - min(due_at)), 0))::float8`,
+    eventsBehind: sql<number>`(select stored_up_to - mailed_up_to from notification_cursor)::float8`,
+  },
+  (_: Placeholders<object>, fields) =>
+    builder.select(fields).from(
+      sql`(select greatest(run_at, leased_until) as due_at from tasks where kind = 'mail'
+        limit ${WAITING_MAX}) waiting`,
+    ),
+);
+
+export interface EmailFigures {
+  /** How long the oldest due email has waited. */
+  readonly oldestSeconds: number;
+  /** The events whose notifications are stored, but nobody has decided yet whether to email them. */
+  readonly eventsBehind: number;
+}
+
+export async function readEmailFigures(db: Db): Promise<EmailFigures> {
+  const [row] = await emailsNow(db, {});
+  return row ?? { oldestSeconds: 0, eventsBehind: 0 };
+}
+
 export interface WebhookFigures {
   readonly waiting: number;
   /** How long the oldest due delivery has waited. */

@@ -2,7 +2,7 @@
 import { ACCOUNT_EVENT } from '../rules/entities/account-event.js';
 import { JOB_EVENT } from '../rules/entities/event.js';
 import type { ShownRow } from '../../platform/fields/entity.js';
-import type { AccountEvent } from '../store/events/account-events.js';
+import type { AccountEvent } from '../store/events/account-event-log.js';
 import type { JobEvent } from '../store/events/events.js';
 import { wireName, wireWriter } from '../../platform/openapi/wire.js';
 

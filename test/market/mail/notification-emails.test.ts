@@ -99,7 +99,7 @@ function unsubscribeLinkIn(mail: ReceivedMail | undefined): string {
 }
 
 describe('a notification', () => {
-  it('sends the owner of a job one email about a bid, with a link to the job and nothing that anyone wrote', async () => {
+  it('of a bid is one email to the job’s owner, with a link to the job and nothing that anyone wrote', async () => {
     const { owner, job } = await ownerWithJob('Olga');
     await bidOf(app, people.bidder, job, { message: 'I start on Monday.' });
     const mails = await mailsTo(owner.email);
@@ -147,6 +147,8 @@ describe('a notification', () => {
     await sendDigests();
     expect(await subjectsTo(owner)).toEqual(['You have a new bid', 'Your daily digest']);
     expect(await app.metric('notification_emails_total{decision="beyond_limit"}')).toBe(1);
+    expect(await app.metric('notification_emails_events_behind')).toBe(0);
+    expect(await app.metric('mail_oldest_due_seconds')).toBeLessThan(60);
   });
 
   it('that can’t be turned off is emailed hourly at most, and the next email covers what happened since', async () => {

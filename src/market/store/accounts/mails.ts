@@ -3,7 +3,7 @@ import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import type { MailId, UserId } from '../../rules/ids.js';
 import { NOTICES, type MailKind, type MailOutcome } from '../../rules/people/mail-kinds.js';
 import type { Row } from '../../../platform/db/rows.js';
-import { builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
+import { asArray, builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { FOREVER, mails } from '../tables/mails.js';
 
 interface NewMail {
@@ -51,7 +51,7 @@ const shape = {
 
 export type Mail = Row<typeof shape>;
 
-const IS_NOTICE = sql.raw(`mails.kind in (${NOTICES.map((kind) => `'${kind}'`).join(', ')})`);
+const IS_NOTICE = sql`${mails.kind} = any(${asArray(NOTICES)}::text[])`;
 
 /** Notifications go only to the confirmed, working address of a person who isn't suspended. */
 const isWanted = sql<boolean>`(not ${IS_NOTICE} or exists (select from users u where u.id = mails.user_id

@@ -7,7 +7,7 @@ import type { DeliveredType, DeliveryStatus, WebhookPauseReason } from '../../ru
 import type { Db } from '../../../platform/db/database.js';
 import type { EventWithParties } from '../events/event-log.js';
 import { eventShape, type EventRow } from '../events/events.js';
-import { accountEventShape, type AccountEvent } from '../events/account-events.js';
+import { accountEventShape, type AccountEvent } from '../events/account-event-log.js';
 import { mayBeAbsent } from '../../../platform/db/rows.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { contractors, homeowners, users } from '../tables/accounts.js';

@@ -8,7 +8,7 @@ import { readEvent } from '../../rules/reading/timeline.js';
 import type { Role } from '../../rules/viewer.js';
 import { pipelined, type Db } from '../../../platform/db/database.js';
 import type { EventWithParties } from '../events/event-log.js';
-import type { AccountEvent } from '../events/account-events.js';
+import type { AccountEvent } from '../events/account-event-log.js';
 import { eventShape, type EventRow } from '../events/events.js';
 import { LAST_POSITION } from '../events/positions.js';
 import { newId } from '../new-id.js';
