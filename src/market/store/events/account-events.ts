@@ -1,19 +1,11 @@
-/** Account events. An event is written in the transaction of the change that it describes. */
-import { getTableColumns, sql } from 'drizzle-orm';
+/** Writes account events. An event is written in the transaction of the change that it describes. */
+import { sql } from 'drizzle-orm';
 import type { AccountEventType } from '../../rules/account-events.js';
-import type { ACCOUNT_EVENT } from '../../rules/entities/account-event.js';
 import type { UserId } from '../../rules/ids.js';
-import type { RowOf } from '../../../platform/fields/entity.js';
 import type { Db } from '../../../platform/db/database.js';
 import { builder, type Placeholders, statement } from '../../../platform/db/statement.js';
 import { newId } from '../new-id.js';
 import { accountEvents } from '../tables/events.js';
-
-const { actorId: _actor, ...shownColumns } = getTableColumns(accountEvents);
-
-export const accountEventShape = shownColumns;
-
-export type AccountEvent = RowOf<typeof ACCOUNT_EVENT, Omit<typeof accountEvents.$inferSelect, 'actorId'>>;
 
 /** An event before it gets an ID and a time. */
 export interface NewAccountEvent {
