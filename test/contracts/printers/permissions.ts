@@ -295,6 +295,7 @@ function peopleSection({ title, description, rest, graphql, whom = awardeesProfi
 const SECTIONS: readonly Section[] = [
   ...readSections(),
   ownEventsSection(),
+  notificationsSection(),
   streamSection(),
   ...PEOPLE_READS.map(peopleSection),
   ...(Object.keys(JOB_ACTIONS) as JobActionKey[]).map(jobSection),
@@ -328,6 +329,32 @@ function ownEventsSection(): Section {
       const answer = await app.graphql(query, { token, variables: { after: since } });
       const { ok, code } = graphqlOutcome(answer);
       return ok ? seen(answer.data.myEvents.nodes, job.id) : String(code);
+    },
+  };
+}
+
+function notificationsSection(): Section {
+  const seen = (notifications: Json[], jobId: string) => {
+    const newest = notifications.find((one) => (one.jobId ?? one.job_id) === jobId);
+    return newest === undefined ? 'absent' : newest.type.toLowerCase().replaceAll(/[._]/g, ' ');
+  };
+  return {
+    title: 'FIND THE JOB AMONG ONE’S NOTIFICATIONS',
+    description: 'The newest event of the job that one is notified of, or nothing where one is notified of none.',
+    rest: 'GET /v1/notifications',
+    graphql: 'query viewer { notifications { nodes { jobId type } } }',
+    reads: true,
+    async run(app, api, { people, job }, caller) {
+      const token = tokenOf(people, caller);
+      if (api === 'rest') {
+        const answer = await app.rest('GET', '/v1/notifications?per_page=100', { token });
+        const { ok, code } = restOutcome(answer);
+        return ok ? seen(answer.body.data, job.id) : String(code);
+      }
+      const query = '{ viewer { notifications(first: 100) { nodes { jobId type } } } }';
+      const answer = await app.graphql(query, { token });
+      const { ok, code } = graphqlOutcome(answer);
+      return ok ? seen(answer.data.viewer.notifications.nodes, job.id) : String(code);
     },
   };
 }

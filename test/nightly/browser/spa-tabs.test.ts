@@ -5,7 +5,9 @@
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { openTestApp, type TestApp } from '../../setup/app.js';
-import { homeowner } from '../../story/cast.js';
+import { callRest } from '../../story/calls.js';
+import { contractor, homeowner } from '../../story/cast.js';
+import { DRAFT } from '../../story/journey.js';
 import { needs, programPath } from '../../setup/needs.js';
 import { ARGS } from '../../browser/chromium.js';
 import { openSite, type Site } from './spa-site.js';
@@ -41,6 +43,26 @@ for (const client of ['apollo', 'urql'] as const) {
         await second.getByRole('form', { name: 'Log in' }).waitFor();
         await signUp(first, client, 'Finn');
         await seeNothingButOf('Finn', second);
+        await close();
+      },
+      TEST_MS,
+    );
+
+    chromiumThere.it(
+      'both count a new bid, and the list leads to its job',
+      async () => {
+        const { first, second, close } = await twoTabs(client, 'Nell');
+        const job = await publish(first);
+        const carl = await contractor(app, 'Carl');
+        await callRest(app, 'submitBid', { by: carl, job, body: { amount: 100 } });
+        for (const page of [first, second]) await see(page, 'unread', '1');
+        await second.getByRole('button', { name: 'Notifications' }).click();
+        await second.getByRole('link', { name: 'You have a new bid' }).click();
+        await second.waitForURL(`**#/jobs/${job}`);
+        await second.getByTestId('unread').filter({ hasNotText: '1' }).waitFor();
+        await first.reload();
+        await first.getByRole('button', { name: 'Notifications' }).waitFor();
+        await first.getByTestId('unread').filter({ hasNotText: '1' }).waitFor();
         await close();
       },
       TEST_MS,
@@ -86,6 +108,16 @@ async function twoTabs(client: string, name: string) {
     expect(complaints).toEqual([]);
   };
   return { first, second, close };
+}
+
+/** The user of this page publishes a job of theirs. */
+async function publish(page: Page): Promise<string> {
+  const stored = await page.evaluate<string>(`localStorage.getItem('session')`);
+  const { token } = JSON.parse(stored) as { token: string };
+  const { body } = await app.rest('POST', '/v1/jobs', { token, body: DRAFT });
+  const published = await callRest(app, 'publish', { by: { token }, job: body.id });
+  expect(published.status).toBe(200);
+  return body.id;
 }
 
 async function signUp(page: Page, client: string, name: string): Promise<void> {

@@ -17,6 +17,9 @@ import { newId } from '../../../src/market/store/new-id.js';
 import { stepCursor } from '../../../src/market/store/webhooks/webhook-fan-out.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { isAwarded, isIn } from '../../story/specified.js';
+import { LIVE_QUERIES } from '../../../src/market/operations/events/live-events.js';
+import { readNotificationPage } from '../../../src/market/operations/notifications/live-notifications.js';
+import { notifiedTypesOf } from '../../../src/market/rules/notifications.js';
 import { offered, readAll, type Range } from './reading.js';
 import { viewerOf } from './viewers.js';
 
@@ -174,6 +177,24 @@ async function sent(sql: Sql, { after, upTo }: Range): Promise<Map<string, strin
   return new Map(rows.map(({ user_id, ids }) => [user_id, ids]));
 }
 
+/** The events that a viewer is notified of, as stored and then read. */
+async function notified(viewer: Viewer, { after, upTo }: Range): Promise<string[]> {
+  while ((await LIVE_QUERIES.numberEvents(db, { batch: 1_000 })).hasMore) continue;
+  const found: string[] = [];
+  for (let from = after; from < upTo;) {
+    const page = await readNotificationPage(db, viewer, { after: from, upTo });
+    found.push(...page.events.map(({ event }) => event.id));
+    from = page.upTo;
+  }
+  return found;
+}
+
+/** Admins are notified only of some reminders. Nobody in this test causes an event. */
+function isNotified({ role }: Viewer, { event: { type, data } }: EventWithParties): boolean {
+  if (role === 'admin' && type === 'job.reminded') return data['to'] === 'admin';
+  return notifiedTypesOf(role).some((one) => one.type === type);
+}
+
 const FOREIGN = 'hmw_foreign';
 
 /** Adds events that only admins see, more than are scanned one by one. */
@@ -187,7 +208,7 @@ async function number(sql: Sql): Promise<bigint> {
   return BigInt(done?.last_position);
 }
 
-it('is the same in TypeScript and in SQL, for all jobs, for one job, and for webhooks', async () => {
+it('is the same in TypeScript and in SQL, for all jobs, for one job, for webhooks, and for notifications', async () => {
   const property = async (given: GivenJob[]) => {
     const after = await number(app.sql);
     await insertForeign(app.sql);
@@ -204,6 +225,8 @@ it('is the same in TypeScript and in SQL, for all jobs, for one job, and for web
       expect(await readAll(db, viewer, undefined, { after, upTo })).toEqual(asHappens);
       expect(toWebhooks.get(viewer.userId) ?? []).toEqual(asHappens.map(({ id }) => id));
       expect(await readAll(db, viewer, undefined, { after: middle, upTo })).toEqual(ofThese);
+      const toNotify = all.filter((found) => isNotified(viewer, found)).flatMap(read);
+      expect(await notified(viewer, { after, upTo })).toEqual(toNotify.map(({ id }) => id));
       for (const jobId of jobIds) {
         const ofJob = all
           .filter(({ event }) => event.jobId === jobId)

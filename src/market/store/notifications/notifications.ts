@@ -2,7 +2,7 @@
  * A person's notifications, newest first. Who is notified is stored, but every read decides what they can see: a
  * notification is gone while its reader can't read its event.
  */
-import { and, eq, sql, type SQL } from 'drizzle-orm';
+import { and, eq, getTableName, sql, type SQL } from 'drizzle-orm';
 import { ACCOUNT_EVENT_TYPES_FOR_ADMINS } from '../../rules/account-events.js';
 import { UNREAD_COUNTED_MAX } from '../../rules/market-limits.js';
 import { notifiedTypesOf } from '../../rules/notifications.js';
@@ -76,14 +76,27 @@ const shapeFor = (role: Role) => ($: Placeholders<FeedValues>) => ({
   accountEvent: mayBeAbsent(accountEventShape),
 });
 
+const ALWAYS = sql`true`;
+
+/** Looks up one event. With plain joins, Postgres could prefer to scan a whole table of events. */
+function atPosition(table: typeof events | typeof accountEvents) {
+  const name = getTableName(table);
+  return builder
+    .select()
+    .from(table)
+    .where(sql.raw(`"${name}"."position" = "notifications"."position"`))
+    .limit(1)
+    .as(name);
+}
+
 function visibleNotifications(role: Role, $: Placeholders<ViewerIds>, fields: Fields, condition: SQL | undefined) {
-  const isOwnBid = role === 'contractor' ? sql`own.job_id = ${events.jobId} and ${isCountedBidOf($)}` : sql`false`;
+  const isOwnBid = role === 'contractor' ? sql`own.job_id = "events"."job_id" and ${isCountedBidOf($)}` : sql`false`;
   return builder
     .select(fields)
     .from(notifications)
-    .leftJoin(events, eq(events.position, notifications.position))
-    .leftJoin(accountEvents, eq(accountEvents.position, notifications.position))
-    .leftJoin(sql`bids own`, isOwnBid)
+    .leftJoinLateral(atPosition(events), ALWAYS)
+    .leftJoinLateral(atPosition(accountEvents), ALWAYS)
+    .leftJoinLateral(sql`(select own.id, own.status from bids own where ${isOwnBid} limit 1) own`, ALWAYS)
     .where(and(eq(notifications.userId, $('userId')), isVisible(role, $), condition))
     .$dynamic();
 }

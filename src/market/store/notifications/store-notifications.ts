@@ -28,17 +28,24 @@ const IS_COUNTED = sql.raw(`own.status in (${COUNTED_BID_STATES.map((state) => `
 /** A step's new events of jobs, under the name that the visibility conditions use. */
 const NEW_EVENTS = sql`new_events "events"`;
 
+/**
+ * Each event looks up its own recipients. With plain joins, a step of one event could scan all homeowners, because
+ * Postgres plans the statement for the largest step.
+ */
 const owners = sql`select h.user_id, "events"."position" from ${NEW_EVENTS}
-  join homeowners h on h.id = "events"."homeowner_id"
+  cross join lateral (select user_id from homeowners where id = "events"."homeowner_id" limit 1) h
   where "events"."type" ${isForAny('owner')} and ${visibleEventsOfOwner}
     and h.user_id is distinct from "events"."actor_id"`;
 
 /** Events of one bid are for that bid's contractor only, so the other bids on the job aren't read. */
-const contractors = (bid: SQL) => sql`select c.user_id, "events"."position" from ${NEW_EVENTS}
-  join bids own on own.job_id = "events"."job_id" and ${bid} and ${IS_COUNTED}
-  join contractors c on c.id = own.contractor_id
-  where "events"."type" ${isForAny('awardee', 'bidder')} and ${visibleEventsOfBidder(sql`own.contractor_id`, IS_ACCEPTED)}
-    and c.user_id is distinct from "events"."actor_id"`;
+const contractors = (bid: SQL) => sql`select own.user_id, "events"."position" from ${NEW_EVENTS}
+  cross join lateral (
+    select own.contractor_id, own.status,
+      (select c.user_id from contractors c where c.id = own.contractor_id) as user_id
+    from bids own where own.job_id = "events"."job_id" and ${bid} and ${IS_COUNTED} offset 0) own
+  where "events"."type" ${isForAny('awardee', 'bidder')}
+    and ${visibleEventsOfBidder(sql`own.contractor_id`, IS_ACCEPTED)}
+    and own.user_id is distinct from "events"."actor_id"`;
 
 const isForAdmins = sql`("events"."type" ${isForAny('admin')} and ("events"."type" <> ${sql.raw(`'${REMINDER_EVENT}'`)}
   or "events"."data" ->> 'to' = ${sql.raw(`'${REMINDED_ADMIN}'`)}))`;

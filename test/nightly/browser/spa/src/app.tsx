@@ -1,5 +1,6 @@
 /** The user who is logged in, and their page, such as `#/jobs/job_…`. */
 import { useState, useSyncExternalStore } from 'react';
+import { BELL, badge, MARK_READ, RINGS } from './bell';
 import { ConfirmEmail, LogIns, NewPassword, UnconfirmedEmail } from './account-pages';
 import { onSessionChange, readSession } from './session';
 import { MY_EVENTS, WHO } from './documents';
@@ -38,7 +39,8 @@ function Home() {
       <header>
         <a href="#/jobs">Jobs</a> <a href="#/log-ins">Log-ins</a> <b data-testid="who">{user.firstName}</b>{' '}
         <span data-testid="tokens">{tokens.available}</span> of {tokens.balance} tokens, code {referralCode},{' '}
-        <span data-testid="news">{news}</span> pieces of news <button onClick={() => void logOut(send)}>Log out</button>
+        <span data-testid="news">{news}</span> pieces of news <Bell />
+        <button onClick={() => void logOut(send)}>Log out</button>
       </header>
       {user.emailVerified === false && <UnconfirmedEmail />}
       <label>
@@ -50,6 +52,36 @@ function Home() {
         <JobsPage mayPost={user.userType === 'HOMEOWNER'} news={news} />
       ) : (
         <JobPage key={id} id={id} />
+      )}
+    </>
+  );
+}
+
+/** The notification bell of docs/clients.md. Clicking it shows the list and marks it as read. */
+function Bell() {
+  const graph = useGraph();
+  const { data, again } = graph.useRead(BELL, {});
+  const send = graph.useWrite();
+  const [isOpen, setIsOpen] = useState(false);
+  const [newest] = data?.viewer?.notifications.nodes ?? [];
+  useEvents(RINGS, {}, data && (newest?.position ?? '0'), () => void again());
+  const open = () => {
+    setIsOpen(!isOpen);
+    if (newest && !isOpen) void send(MARK_READ, { upTo: newest.position });
+  };
+  return (
+    <>
+      <button onClick={open}>
+        Notifications <span data-testid="unread">{badge(data?.viewer?.unreadCount ?? 0)}</span>
+      </button>
+      {isOpen && (
+        <ul>
+          {data?.viewer?.notifications.nodes.map(({ position, title, sentence, jobId }) => (
+            <li key={position}>
+              {jobId === null ? title : <a href={`#/jobs/${jobId}`}>{title}</a>} {sentence}
+            </li>
+          ))}
+        </ul>
       )}
     </>
   );
