@@ -40,8 +40,8 @@ export interface TaskEnd {
   /** True if the task was slow enough that its key now counts as slow. */
   readonly isSlow?: boolean;
   /**
-   * Writes the outcome, in the transaction that ends the task. If the task is done, the commit is sent together with the
-   * first statements.
+   * Writes the outcome, in the transaction that ends the task. If the task is done, the commit is sent together with
+   * the first statements.
    */
   write?(tx: Db): Promise<unknown>;
 }

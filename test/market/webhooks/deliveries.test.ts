@@ -209,7 +209,7 @@ describe('an account event', () => {
     });
   });
 
-  it('says once per series of failures that an endpoint has been failing for a day, and that it was paused', async () => {
+  it('says once per series of failures that an endpoint failed for a day, and that it was paused', async () => {
     const { receiver: informed } = await hookOf(people.other, {
       types: ['job.deleted'],
       accountTypes: ['webhook.failing', 'webhook.paused'],
@@ -244,7 +244,8 @@ describe('an account event', () => {
     await letTimePass(id);
     await settled(people.other, id, 1);
     receiver.answer = broken;
-    await app.sql`update webhook_endpoints set failure_reported_at = failure_reported_at - interval '4 days' where id = ${id}`;
+    await app.sql`update webhook_endpoints set failure_reported_at = failure_reported_at - interval '4 days'
+      where id = ${id}`;
     await callRest(app, 'create', { by: people.other, body: DRAFT });
     await attempted(6);
     await failFor(25);

@@ -165,7 +165,8 @@ describe('account events', () => {
       await insertEvent(tx, newId('job'));
       for (const at of [1, 2, 3, 4, 5])
         await tx`insert into account_events (id, user_id, type, occurred_at) values (${`aev_batch_${at}`},
-          ${people.owner.userId}, 'account.password_changed', '2020-01-01'::timestamptz + make_interval(days => ${at}))`;
+          ${people.owner.userId}, 'account.password_changed',
+          '2020-01-01'::timestamptz + make_interval(days => ${at}))`;
       for (let batch = 0; batch < 3; batch += 1) {
         const [one] = await tx`select numbered, last_position from number_events(4)`;
         counted.push([one?.numbered, Number(BigInt(one?.last_position) - BigInt(start?.last_position))]);

@@ -115,8 +115,8 @@ const NOW = sql`now()::timestamptz(3)`;
 const ATTEMPTS_MAX = sql.raw(String(WEBHOOKS.storedAttemptsMax));
 
 /**
- * Updates the delivery and the endpoint in the same statement. Returns the endpoint if its state has changed, and whether
- * this attempt was the one that paused it, or that showed that it has been failing for a day.
+ * Updates the delivery and the endpoint in the same statement. Returns the endpoint if its state has changed, and
+ * whether this attempt paused it or showed that it has been failing for a day.
  */
 const insertAttempt = statement(
   'insertAttempt',

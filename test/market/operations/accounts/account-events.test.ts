@@ -14,7 +14,8 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const eventsOf = async ({ userId }: Pick<Person, 'userId'>) => [
-  ...(await app.sql`select type, actor_id, data from account_events where user_id = ${userId} order by occurred_at, id`),
+  ...(await app.sql`select type, actor_id, data from account_events
+    where user_id = ${userId} order by occurred_at, id`),
 ];
 const passwordChanged = (cause: string) => ({ type: 'account.password_changed', actor_id: null, data: { cause } });
 const endpointOf = async ({ token }: Person): Promise<string> => {
