@@ -6,7 +6,6 @@ import type { Logger } from 'pino';
 import type { DatabaseWatch } from '../../platform/db/database-watch.js';
 import { pipelined, type Db } from '../../platform/db/database.js';
 import { asArray } from '../../platform/db/statement.js';
-import type { Live } from '../../platform/live/live.js';
 import { type Queue, repeat, type Repeated } from '../../platform/queue/queue.js';
 import { NOTIFICATION_EMAILS } from '../rules/market-limits.js';
 import { notifiedTypesOf } from '../rules/notifications.js';
@@ -31,10 +30,11 @@ import {
 } from '../store/notifications/notification-emails.js';
 import { NOTIFICATION_DECISIONS, type MailMetrics, type NotificationDecision } from './metrics.js';
 import { readNotified, type Notified } from './notified.js';
+import type { MailSettings } from './send.js';
 
 interface NotificationEmailOptions {
   readonly queue: Pick<Queue, 'db' | 'wake'>;
-  readonly live: Pick<Live, 'onEvents'>;
+  readonly mail: Pick<MailSettings, 'isOn'>;
   readonly log: Pick<Logger, 'warn'>;
   readonly databaseWatch: Pick<DatabaseWatch, 'problem'>;
   readonly mailMetrics: MailMetrics;
@@ -44,33 +44,24 @@ interface NotificationEmailOptions {
 
 export function openNotificationEmails({
   queue,
-  live,
+  mail: { isOn },
   log,
   databaseWatch,
   mailMetrics,
   digestHour,
 }: NotificationEmailOptions): Pick<Repeated, 'close'> {
   const { db } = queue;
-  const steps = repeat(
-    async () => {
-      const [state] = await selectEmailState(db, { digestHour });
-      const emailed = state?.isBehind === true && (await emailNotifications(db, mailMetrics));
-      const digested = state?.isDigestDue === true && (await sendDigests(db, digestHour));
-      if (emailed || digested) queue.wake();
-      return emailed || digested;
-    },
-    NOTIFICATION_EMAILS.pollEveryMs,
-    (error) => {
-      if (!databaseWatch.problem) log.warn({ err: error }, 'queueing emails about notifications failed; retrying');
-    },
-  );
-  const stopHearing = live.onEvents(steps.wake);
-  return {
-    async close() {
-      stopHearing();
-      await steps.close();
-    },
-  };
+  async function step(): Promise<boolean> {
+    // A server that can't send emails leaves them to others.
+    const [state] = isOn ? await selectEmailState(db, { digestHour }) : [];
+    const emailed = state?.isBehind === true && (await emailNotifications(db, mailMetrics));
+    const digested = state?.isDigestDue === true && (await sendDigests(db, digestHour));
+    if (emailed || digested) queue.wake();
+    return emailed || digested;
+  }
+  return repeat(step, NOTIFICATION_EMAILS.pollEveryMs, (error) => {
+    if (!databaseWatch.problem) log.warn({ err: error }, 'queueing emails about notifications failed; retrying');
+  });
 }
 
 /** Returns true if the cursor has moved, so there may be more. */
@@ -85,7 +76,7 @@ async function decideNext(tx: Db): Promise<Record<NotificationDecision, number> 
   const [step] = await lockEmailCursor(tx, {});
   if (!step || step.after === step.upTo) return undefined;
   const rows = await selectNotificationsToEmail(tx, step);
-  const notified = readAll(rows).filter(({ channel }) => channel !== 'off');
+  const notified = readAll(rows.filter(({ isTooOld }) => !isTooOld)).filter(({ channel }) => channel !== 'off');
   const { now, later, beyondLimit } = await withinLimit(tx, notified);
   const toMark = [...later, ...beyondLimit];
   await pipelined(

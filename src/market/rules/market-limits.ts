@@ -72,6 +72,8 @@ export const WEBHOOKS = {
   retryAfterSeconds: [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000],
   /** An endpoint counts as slow if a request takes this long. */
   slowMs: 2_000,
+  /** The owner is told once if every attempt has failed for this many days. */
+  failingReportedAfterDays: 1,
   /** An endpoint is paused if every attempt has failed for this many days. */
   failingDays: 3,
   /** How many hours the old secret keeps signing after a rotation. */
@@ -117,8 +119,10 @@ export const NOTIFICATION_EMAILS = {
   digestsAtOnce: 50,
   /** How many of a person's notifications are read for a digest. Older ones are only counted. */
   digestRowsMax: 100,
-  /** How long new notifications wait if the server isn't told about them, and how often it looks for a digest. */
-  pollEveryMs: 5_000,
+  /** Older events aren't emailed, for example after an outage. Emails that can't be sent are given up after as long. */
+  eventHoursMax: 25,
+  /** New notifications are collected for this long, because a step for each event would cost more. */
+  pollEveryMs: 1_000,
 } as const;
 
 /** The counter of unread notifications stops here. */

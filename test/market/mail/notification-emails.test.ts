@@ -1,11 +1,14 @@
 /** Emails about notifications, as a real mail server receives them: who gets which, how often, and how to stop them. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { JOB_STATES } from '../../../src/market/rules/states.js';
 import { JWT_SECRET, openTestApp, type TestApp } from '../../setup/app.js';
 import { award, bidOf, must } from '../../story/awards.js';
 import { callRest } from '../../story/calls.js';
 import { contractor, homeowner, type Person } from '../../story/cast.js';
 import { DRAFT, gather, givenJob, type GivenJob, type People } from '../../story/journey.js';
+import { openTimedApp } from '../../story/deadlines.js';
 import { until } from '../../platform/security/until.js';
+import { mailTo } from './mailbox.js';
 import { openMailServer, type MailServer, type ReceivedMail } from './mail-server.js';
 
 let server: MailServer;
@@ -73,8 +76,6 @@ const hurry = () => app.sql`update tasks set run_at = now() where kind = 'mail'`
 async function sendDigests(): Promise<void> {
   await settled();
   await app.sql`update notification_cursor set digested_on = digested_on - 1`;
-  // Any new event makes the server look at once.
-  await pauseWebhooks(people.other);
   await until(async () => {
     const [row] = await app.sql`select digested_on = (now() at time zone 'UTC')::date and digest_up_to is null as done
       from notification_cursor`;
@@ -194,12 +195,15 @@ let events = 0;
 
 /** Records that a webhook of each of these people was paused. */
 async function pauseWebhooks(...who: readonly Pick<Person, 'userId'>[]): Promise<void> {
-  for (const { userId } of who) {
-    events += 1;
-    await app.sql`insert into account_events (id, user_id, type, occurred_at)
-      values (${`aev_${String(events).padStart(27, '0')}`}, ${userId}, 'webhook.paused', now())`;
-  }
+  for (const { userId } of who) await pauseWebhook(userId, 0);
   app.services.live.wake();
+}
+
+async function pauseWebhook(userId: string, hoursAgo: number): Promise<void> {
+  events += 1;
+  await app.sql`insert into account_events (id, user_id, type, occurred_at)
+    values (${`aev_${String(events).padStart(27, '0')}`}, ${userId}, 'webhook.paused',
+      now() - make_interval(hours => ${hoursAgo}))`;
 }
 
 const PAUSED = 'Your webhook was paused';
@@ -255,6 +259,31 @@ it('an email doesn’t follow an account to another address, or stay at the old 
   server.refuse = undefined;
   await hurry();
   expect([await subjectsTo(mona), await mailsTo('mona.new@example.test')]).toEqual([[], []]);
+});
+
+it('an event that is older than 25 hours isn’t emailed', async () => {
+  const [olaf, orin] = [await homeowner(app, 'Olaf'), await homeowner(app, 'Orin')];
+  await confirm(olaf, orin);
+  await pauseWebhook(olaf.userId, 26);
+  await pauseWebhook(orin.userId, 24);
+  app.services.live.wake();
+  expect([await subjectsTo(olaf), await subjectsTo(orin)]).toEqual([[], [PAUSED]]);
+});
+
+it('no email contains what a user wrote, whatever happens to their jobs', async () => {
+  const own = await gather(app);
+  await confirm(own.owner, own.awardee, own.bidder, own.stranger, own.admin);
+  const ids = [own.owner, own.awardee, own.bidder].map(({ userId }) => userId);
+  await app.sql`insert into notification_settings select u.id, t.type, 'now' from users u
+    cross join (select distinct type from events) t where u.id in ${app.sql(ids)}`;
+  const before = server.inbox.length;
+  for (const state of JOB_STATES)
+    await givenJob(app, state, own, { fields: { title: 'Planted title' }, say: (name) => `Planted ${name}` });
+  await settled();
+  const mails = server.inbox.slice(before);
+  expect(new Set(mails.map(subjectOf)).size).toBeGreaterThan(12);
+  for (const { headers, content } of mails)
+    expect(headers + content).not.toMatch(/Planted|12 Oak Lane|lets the rain in|of Test|Olive|Ava\b|Ben\b|Ada\b/);
 });
 
 it('what a contractor can no longer read isn’t in their digest', async () => {
@@ -321,6 +350,10 @@ describe('unsubscribing', () => {
     expect(await subjectsTo(owner)).toHaveLength(1);
     await pauseWebhooks(owner);
     expect(await subjectsTo(owner)).toEqual(['You have a new bid', PAUSED]);
+    const body = { settings: [{ type: 'bid.submitted', channel: 'now' }] };
+    await app.rest('PUT', '/v1/me/notification-settings', { token: owner.token, body });
+    await bidOf(app, people.awardee, job);
+    expect(await subjectsTo(owner)).toEqual(['You have a new bid', PAUSED, 'You have a new bid']);
   });
 
   it('from a digest turns off every type in it', async () => {
@@ -411,4 +444,38 @@ it('200 people each get one email, while one of two instances stops', async () =
   const arrived = server.inbox.slice(already);
   expect(new Set(arrived.flatMap(({ to }) => to)).size).toBe(200);
   expect(new Set(arrived.map(({ messageId }) => messageId)).size).toBe(200);
+});
+
+it('the digest follows the adjustable clock and its hour, and is shown in the mailbox', async () => {
+  const timed = await openTimedApp({ DIGEST_HOUR_UTC: '12' });
+  const { owner, bidder, stranger } = timed.people;
+  await timed.sql`update users set email_verified = true where id = ${owner.userId}`;
+  const now = await timed.hours(0);
+  const hourOfNextDay = (hour: number) =>
+    (Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1, hour) - now.getTime()) / 3_600_000;
+  const created = await callRest(timed, 'create', { by: owner, body: DRAFT });
+  const job: GivenJob = { id: created.body.id, state: 'draft', bids: { awardee: null, bidder: null } };
+  await must(timed, 'publish', owner, job);
+  await must(timed, 'withdraw', bidder, job, await bidOf(timed, bidder, job));
+  const digestedOn = async () => (await timed.sql`select digested_on::text as day from notification_cursor`)[0]?.day;
+  const marked = () => timed.sql`select from notifications where is_emailed_later`;
+  // Today's digest has been sent, or its hour hasn't come yet.
+  await timed.sql`update notification_cursor set digested_on = ${now.toISOString().slice(0, 10)}::date`;
+  await until(async () => (await marked()).length === 1);
+  const today = await digestedOn();
+  await timed.hours(hourOfNextDay(11));
+  // The look at this bid's notification is also a look at the digest's time.
+  await bidOf(timed, stranger, job);
+  await until(async () => {
+    const [row] = await timed.sql`select mailed_up_to = (select max(position) from events) as done
+      from notification_cursor where not exists (select from events where position is null)`;
+    return row?.done === true;
+  });
+  expect([await digestedOn(), (await marked()).length]).toEqual([today, 1]);
+  await timed.hours(1.5);
+  const digest = await mailTo(timed, owner.email, 'Your daily digest');
+  expect(digest.to).toBe(owner.email);
+  expect(await digestedOn()).not.toBe(today);
+  expect(await marked()).toHaveLength(0);
+  await timed.close();
 });

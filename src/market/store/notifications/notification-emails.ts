@@ -59,6 +59,8 @@ const notified = {
   email: users.email,
   canGetEmail: sql<boolean>`(${users.emailVerified} and not ${users.emailUndeliverable}
     and ${users.suspendedAt} is null)`.as('can_get_email'),
+  isTooOld: sql<boolean>`coalesce(${events.occurredAt}, ${accountEvents.occurredAt})
+    < now() - interval '${sql.raw(String(NOTIFICATION_EMAILS.eventHoursMax))} hours'`.as('is_too_old'),
   homeownerId: mayBeAbsent(homeowners.id),
   contractorId: mayBeAbsent(contractors.id),
   setting: mayBeAbsent(notificationSettings.channel),
