@@ -292,7 +292,28 @@ const READS: readonly Read[] = [
     ({ id }) =>
       app.graphql(`{ job(id: "${id}") { bids { nodes { amount availableActions { action allowed } } } } }`, {
         token: people.owner.token,
-      }),
+, 'bidder', 'admin'] as const).map((who): Read => [
+    'GET /notifications',
+    who,
+    who === 'admin' ? 3 : 2,
+    () => app.rest('GET', '/v1/notifications', { token: people[who].token }),
+  ]),
+  [
+    'GET /me/notification-settings',
+    'owner',
+    1,
+    () => app.rest('GET', '/v1/me/notification-settings', { token: people.owner.token }),
+  ],
+  [
+    'viewer { notifications unreadCount notificationSettings }',
+    'owner',
+    4,
+    () =>
+      app.graphql(
+        `{ viewer { unreadCount notifications { nodes { title event { ... on JobEvent { data } } } }
+          notificationSettings { emailProblem } } }`,
+        { token: people.owner.token },
+      ),
   ],
   ['GET /bids', 'bidder', 1, () => app.rest('GET', '/v1/bids', { token: people.bidder.token })],
   ['GET /api-keys', 'owner', 2, () => app.rest('GET', '/v1/api-keys', { token: people.owner.token })],

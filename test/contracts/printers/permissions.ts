@@ -66,6 +66,8 @@ interface Scene {
   readonly job: GivenJob;
   /** The position just before the job's first event. */
   readonly since: string;
+  /** The position just after the job's last event. The copies' events come later. */
+  readonly until: string;
 }
 
 /** The whole matrix as text. */
@@ -107,8 +109,9 @@ async function runColumn(
   const given = await givenJob(app, column === 'suspended' ? 'open' : column, people, { unrated: true });
   const job = column === 'disputed' ? { ...given, proposal: await propose(app, people, given) } : given;
   await allNumbered(app);
-  const [first] = await app.sql`select min(position) - 1 as since from events where job_id = ${job.id}`;
-  const since = String(first?.since);
+  const [first] =
+    await app.sql`select min(position) - 1 as since, max(position) + 1 as until from events where job_id = ${job.id}`;
+  const [since, until] = [String(first?.since), String(first?.until)];
   const calls = SECTIONS.flatMap((section, row) =>
     CALLERS.flatMap((caller, at) => apisOf(row + at).map((api) => ({ section, caller, api }))),
   );
@@ -131,7 +134,7 @@ async function runColumn(
     const these = calls.filter(({ section }) => section.reads === reads);
     const before = await kept(app, [job, ...copies]);
     const outcomes = await atOnce(these, ({ section, caller, api }, at) =>
-      section.run(app, api, { people, job: reads ? job : copies[at]!, since }, caller),
+      section.run(app, api, { people, job: reads ? job : copies[at]!, since, until }, caller),
     );
     const after = await kept(app, [job, ...copies]);
     for (const [at, { section, caller, api }] of these.entries()) {
@@ -341,18 +344,19 @@ function notificationsSection(): Section {
   return {
     title: 'FIND THE JOB AMONG ONE’S NOTIFICATIONS',
     description: 'The newest event of the job that one is notified of, or nothing where one is notified of none.',
-    rest: 'GET /v1/notifications',
-    graphql: 'query viewer { notifications { nodes { jobId type } } }',
+    rest: 'GET /v1/notifications?after={position}',
+    graphql: 'query viewer { notifications(after: …) { nodes { jobId type } } }',
     reads: true,
-    async run(app, api, { people, job }, caller) {
+    async run(app, api, { people, job, until }, caller) {
       const token = tokenOf(people, caller);
       if (api === 'rest') {
-        const answer = await app.rest('GET', '/v1/notifications?per_page=100', { token });
+        const answer = await app.rest('GET', `/v1/notifications?per_page=100&after=${until}`, { token });
         const { ok, code } = restOutcome(answer);
         return ok ? seen(answer.body.data, job.id) : String(code);
       }
-      const query = '{ viewer { notifications(first: 100) { nodes { jobId type } } } }';
-      const answer = await app.graphql(query, { token });
+      const query =
+        'query ($after: String) { viewer { notifications(first: 100, after: $after) { nodes { jobId type } } } }';
+      const answer = await app.graphql(query, { token, variables: { after: until } });
       const { ok, code } = graphqlOutcome(answer);
       return ok ? seen(answer.data.viewer.notifications.nodes, job.id) : String(code);
     },
