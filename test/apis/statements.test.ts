@@ -292,7 +292,9 @@ const READS: readonly Read[] = [
     ({ id }) =>
       app.graphql(`{ job(id: "${id}") { bids { nodes { amount availableActions { action allowed } } } } }`, {
         token: people.owner.token,
-, 'bidder', 'admin'] as const).map((who): Read => [
+      }),
+  ],
+  ...(['owner', 'bidder', 'admin'] as const).map((who): Read => [
     'GET /notifications',
     who,
     who === 'admin' ? 3 : 2,
