@@ -166,6 +166,8 @@ choice(
 );
 
 choice('JobEventType', 'The types of events on a job and its bids.', EVENT_TYPES, EVENT_DESCRIPTIONS);
+choice('AccountEventType', 'The types of events of an account.', ACCOUNT_EVENT_TYPES, ACCOUNT_EVENT_DESCRIPTIONS);
+
 export const ContractorOrderEnum = choice('ContractorOrder', 'The order of a list of contractors.', CONTRACTOR_ORDERS, {
   newest: 'The newest contractors first.',
   best_rated:
@@ -210,6 +212,7 @@ choice('WebhookPauseReason', 'Why a webhook endpoint is paused.', WEBHOOK_PAUSE_
 
 choice('WebhookEventType', 'The types of events that webhook endpoints get.', DELIVERED_TYPES, {
   ...EVENT_DESCRIPTIONS,
+  ...ACCOUNT_EVENT_DESCRIPTIONS,
   [TEST_EVENT_TYPE]: 'A test event, sent by `sendTestEvent`.',
 });
 

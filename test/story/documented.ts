@@ -6,6 +6,7 @@ import { Kind, parse, type FieldNode, type GraphQLFieldMap, type SelectionNode }
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isRealDate } from '../../src/platform/fields/values.js';
 import { openapi } from '../../src/rest/openapi/openapi.js';
+import { ACCOUNT_EVENT_TYPES } from '../../src/market/rules/account-events.js';
 import { TEST_EVENT_TYPE } from '../../src/market/rules/webhooks.js';
 import { createSchema } from '../../src/graphql/schema.js';
 import type { Answer, GraphqlAnswer, Json } from './answer.js';
@@ -163,7 +164,8 @@ function isField(selection: SelectionNode): selection is FieldNode {
 
 /** Checks a webhook request against the document's webhooks. One of them must describe it. */
 export function expectAsSent(headers: Readonly<Record<string, unknown>>, body: Json): void {
-  const name = body.type === TEST_EVENT_TYPE ? 'testEvent' : 'jobEvent';
+  const isOfAccount = ACCOUNT_EVENT_TYPES.some((type) => type === body.type);
+  const name = body.type === TEST_EVENT_TYPE ? 'testEvent' : isOfAccount ? 'accountEvent' : 'jobEvent';
   const { parameters } = document().webhooks[name].post;
   const missing = parameters.filter((one: Json) => one.required && headers[one.name] === undefined);
   const validate = validatorAt(

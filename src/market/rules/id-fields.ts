@@ -1,10 +1,14 @@
 /** The fields in entities and inputs that contain identifiers. */
 import * as ids from '../../platform/ids.js';
-import { prefixedId, prefixedIdInPath } from '../../platform/fields/values.js';
+import { prefixedId, prefixedIdInPath, prefixedIdOfAny } from '../../platform/fields/values.js';
 import { ID_PREFIXES, type Id, type IdKind } from './ids.js';
 
 export function idOf<K extends IdKind>(kind: K) {
   return prefixedId(ID_PREFIXES[kind], kind);
+}
+
+export function idOfAny<K extends IdKind>(...kinds: readonly K[]) {
+  return prefixedIdOfAny(kinds.map((kind) => ID_PREFIXES[kind]));
 }
 
 export function idInPath<K extends IdKind>(kind: K) {

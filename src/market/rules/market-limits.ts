@@ -72,6 +72,8 @@ export const WEBHOOKS = {
   retryAfterSeconds: [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000],
   /** An endpoint counts as slow if a request takes this long. */
   slowMs: 2_000,
+  /** The owner is told once if every attempt has failed for this many days. */
+  failingReportedAfterDays: 1,
   /** An endpoint is paused if every attempt has failed for this many days. */
   failingDays: 3,
   /** How many hours the old secret keeps signing after a rotation. */

@@ -1,4 +1,5 @@
 /** The states of webhook deliveries and endpoints. */
+import { ACCOUNT_EVENT_TYPES, type AccountEventType } from './account-events.js';
 import { EVENT_TYPES, type EventType } from './events.js';
 
 export const WEBHOOK_STATES = ['active', 'paused'] as const;
@@ -29,5 +30,5 @@ export type DeliveryStatus = keyof typeof DELIVERY_STATES;
 
 /** The type of the event that `sendTestEvent` sends. No job has an event of this type. */
 export const TEST_EVENT_TYPE = 'webhook.test';
-export type DeliveredType = EventType | typeof TEST_EVENT_TYPE;
-export const DELIVERED_TYPES: readonly DeliveredType[] = [...EVENT_TYPES, TEST_EVENT_TYPE];
+export type DeliveredType = EventType | AccountEventType | typeof TEST_EVENT_TYPE;
+export const DELIVERED_TYPES: readonly DeliveredType[] = [...EVENT_TYPES, ...ACCOUNT_EVENT_TYPES, TEST_EVENT_TYPE];

@@ -1,6 +1,8 @@
 /** Writes an event in REST's format, which is also the body of webhooks. */
+import { ACCOUNT_EVENT } from '../rules/entities/account-event.js';
 import { JOB_EVENT } from '../rules/entities/event.js';
 import type { ShownRow } from '../../platform/fields/entity.js';
+import type { AccountEvent } from '../store/events/account-event-log.js';
 import type { JobEvent } from '../store/events/events.js';
 import { wireName, wireWriter } from '../../platform/openapi/wire.js';
 
@@ -13,4 +15,10 @@ const write = wireWriter(JOB_EVENT.schema);
 
 export function writeEvent(event: JobEvent): unknown {
   return write(eventOnWire(event));
+}
+
+const writeFields = wireWriter(ACCOUNT_EVENT.schema);
+
+export function writeAccountEvent(event: AccountEvent): unknown {
+  return writeFields(event);
 }

@@ -1,5 +1,5 @@
 /** Builds a delivery's request. Its body shows the event as the endpoint's owner can read it now. */
-import { writeEvent } from './event-body.js';
+import { writeAccountEvent, writeEvent } from './event-body.js';
 import type { Encryptor } from '../../platform/security/encryption.js';
 import { signatureHeaders } from '../../platform/security/webhook-signature.js';
 import type { PendingDelivery } from '../store/webhooks/webhook-attempts.js';
@@ -12,6 +12,7 @@ export function webhookBody({
   eventType,
   receiver,
   event: eventWithParties,
+  accountEvent,
   createdAt,
   endpointId,
   eventId,
@@ -19,6 +20,10 @@ export function webhookBody({
   if (eventType === TEST_EVENT_TYPE) {
     const data = { id: eventId, type: eventType, webhook_id: endpointId };
     return JSON.stringify({ type: eventType, timestamp: createdAt.toISOString(), data });
+  }
+  if (accountEvent) {
+    const { type, occurredAt } = accountEvent;
+    return JSON.stringify({ type, timestamp: occurredAt.toISOString(), data: writeAccountEvent(accountEvent) });
   }
   const event = eventWithParties && readEvent(receiver, eventWithParties, 'mine');
   if (!event) return undefined;

@@ -15,6 +15,7 @@ import {
   type PausedEndpoint,
   type PendingDelivery,
 } from '../store/webhooks/webhook-attempts.js';
+import { logAccountEvents, type NewAccountEvent } from '../store/events/account-events.js';
 import { pauseWebhookEndpoint } from '../store/webhooks/webhooks.js';
 import { webhookBody, webhookMessage, decryptSecrets } from './message.js';
 import type { WebhookMetrics } from './metrics.js';
@@ -42,7 +43,11 @@ export function webhookTasks({ webhookAddresses, encryptor, webhookMetrics, log 
     }
     const secrets = decryptSecrets(delivery, encryptor, Date.now());
     if (secrets) return send(delivery, body, secrets, task, stop);
-    logPauses(await pauseWebhookEndpoint(db, { id: delivery.endpointId, pausedReason: 'secret_unreadable' }));
+    await db.inTransaction(async (tx) => {
+      const paused = await pauseWebhookEndpoint(tx, { id: delivery.endpointId, pausedReason: 'secret_unreadable' });
+      await logAccountEvents(tx, paused.map(pausedEvent));
+      tx.afterCommit(() => logPauses(paused));
+    });
     return { outcome: 'not run' };
   }
 
@@ -68,7 +73,7 @@ export function webhookTasks({ webhookAddresses, encryptor, webhookMetrics, log 
       outcome: status === 'delivered' ? 'done' : 'failed',
       isSlow: durationMs >= WEBHOOKS.slowMs,
       write: async (tx) => {
-        const pausedEndpoints = await recordAttempt(tx, {
+        const endpoint = await recordAttempt(tx, {
           ...answer,
           id: delivery.id,
           status,
@@ -76,7 +81,9 @@ export function webhookTasks({ webhookAddresses, encryptor, webhookMetrics, log 
           durationMs,
           isGone: answer.responseStatus === HTTP_GONE,
         });
-        tx.afterCommit(() => logPauses(pausedEndpoints));
+        if (!endpoint) return;
+        await logAccountEvents(tx, [endpoint.isPaused ? pausedEvent(endpoint) : failingEvent(endpoint)]);
+        if (endpoint.isPaused) tx.afterCommit(() => logPauses([endpoint]));
       },
     };
   }
@@ -87,6 +94,14 @@ export function webhookTasks({ webhookAddresses, encryptor, webhookMetrics, log 
   }
 
   return { limits: TASKS.webhook, mayRun: isEndpointActive, retryAfterSeconds: WEBHOOKS.retryAfterSeconds, run };
+}
+
+function pausedEvent({ id, userId, pausedReason }: PausedEndpoint): NewAccountEvent {
+  return { type: 'webhook.paused', userId, data: { webhookId: id, reason: pausedReason } };
+}
+
+function failingEvent({ id, userId, failingSince }: PausedEndpoint & { failingSince: Date | null }): NewAccountEvent {
+  return { type: 'webhook.failing', userId, data: { webhookId: id, failingSince: failingSince?.toISOString() } };
 }
 
 const METRIC_OF = { delivered: 'delivered', waiting: 'failed', failed: 'given_up' } as const;

@@ -90,6 +90,13 @@ export function prefixedId<P extends string>(prefix: P, kind: string) {
     .meta({ type: 'string', kind, idPrefix: prefix });
 }
 
+/** An ID that only appears in responses, with one of these prefixes. */
+export function prefixedIdOfAny<P extends string>(prefixes: readonly P[]) {
+  return z
+    .custom<PrefixedId<P>>((value) => prefixes.some((prefix) => hasPrefix(prefix, value)))
+    .meta({ type: 'string', idPrefix: `(${prefixes.join('|')})` });
+}
+
 /**
  * An ID in a path. A malformed ID becomes the empty ID, which no row has. The response is then NOT_FOUND instead of a
  * validation error.

@@ -39,7 +39,10 @@ export interface TaskEnd {
   readonly afterSeconds?: number;
   /** True if the task was slow enough that its key now counts as slow. */
   readonly isSlow?: boolean;
-  /** Writes the outcome, in the transaction that ends the task. */
+  /**
+   * Writes the outcome, in the transaction that ends the task. If the task is done, the commit is sent together with
+   * the first statements.
+   */
   write?(tx: Db): Promise<unknown>;
 }
 
@@ -121,7 +124,9 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
     await db.inTransaction(async (tx) => {
       const [held] = await endTask(tx, task, end);
       // If this server has lost the lease, another one runs the task.
-      if (held && write) await tx.commitWith(write(tx));
+      if (!held || !write) return;
+      // After a failure, statements may depend on the results of earlier ones.
+      await (end.outcome === 'done' ? tx.commitWith(write(tx)) : write(tx));
     });
   }
 

@@ -5,6 +5,7 @@ import { ACTIVE_SESSION } from '../../market/rules/entities/session.js';
 import { BID, BID_REVISION, HOLD } from '../../market/rules/entities/bid.js';
 import { TEST_CLOCK } from '../../market/rules/entities/deadline.js';
 import { DISPUTE } from '../../market/rules/entities/dispute.js';
+import { ACCOUNT_EVENT } from '../../market/rules/entities/account-event.js';
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import { NOTIFICATION, NOTIFICATION_SETTINGS, READ_POSITION } from '../../market/rules/entities/notification.js';
 import { CATALOG } from '../../market/rules/entities/reference.js';
@@ -51,7 +52,7 @@ import {
 } from '../bodies.js';
 import { answerSchema } from '../../platform/openapi/answer-schema.js';
 import { refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
-import { EVENT_MESSAGE, TEST_MESSAGE } from './webhooks.js';
+import { ACCOUNT_EVENT_MESSAGE, EVENT_MESSAGE, TEST_MESSAGE } from './webhooks.js';
 import { bodySchema, requestName } from '../../platform/openapi/requests.js';
 import { isList, rowOf, type Route, type Variants } from '../../platform/openapi/route.js';
 import { ROUTES } from '../routes.js';
@@ -71,6 +72,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   HOLD,
   BID_REVISION,
   JOB_EVENT,
+  ACCOUNT_EVENT,
   EVENT_LOG,
   NOTIFICATION,
   NOTIFICATION_FEED,
@@ -111,6 +113,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   PROBLEM,
   ERROR_DETAILS,
   EVENT_MESSAGE,
+  ACCOUNT_EVENT_MESSAGE,
   TEST_MESSAGE,
 ];
 

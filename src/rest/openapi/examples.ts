@@ -98,7 +98,11 @@ const REQUESTS: Examples & Readonly<Record<JobOperationName | BidOperationName, 
   rejectBid: null,
   withdrawBid: null,
 
-  createWebhookEndpoint: { url: 'https://hooks.example.com/jobs', eventTypes: ['bid.submitted', 'job.completed'] },
+  createWebhookEndpoint: {
+    url: 'https://hooks.example.com/jobs',
+    eventTypes: ['bid.submitted', 'job.completed'],
+    accountEventTypes: ['webhook.failing'],
+  },
   updateWebhookEndpoint: { status: 'paused' },
 
   markNotificationsRead: { upTo: '4711' },

@@ -1,4 +1,6 @@
 /** Documents the requests that `market/webhooks/message.ts` creates. */
+import { ACCOUNT_EVENT_TYPES } from '../../market/rules/account-events.js';
+import { ACCOUNT_EVENT } from '../../market/rules/entities/account-event.js';
 import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import { entity, type Entity } from '../../platform/fields/entity.js';
 import { EVENT_TYPES } from '../../market/rules/events.js';
@@ -16,6 +18,20 @@ export const EVENT_MESSAGE = entity('EventMessage', 'The body of an event that�
   timestamp,
   data: { type: JOB_EVENT.schema, description: JOB_EVENT.description },
 });
+
+export const ACCOUNT_EVENT_MESSAGE = entity(
+  'AccountEventMessage',
+  'The body of an account event that’s sent to a webhook endpoint.',
+  {
+    type: {
+      type: enumOf(ACCOUNT_EVENT_TYPES, 'AccountEventType'),
+      description: 'The type of event.',
+      example: 'webhook.paused',
+    },
+    timestamp,
+    data: { type: ACCOUNT_EVENT.schema, description: ACCOUNT_EVENT.description },
+  },
+);
 
 const testType = {
   type: enumOf([TEST_EVENT_TYPE], 'TestEventType'),
@@ -60,6 +76,12 @@ export const WEBHOOKS_SENT = {
     'An event on your jobs and bids, as in `GET /v1/events`. An event can arrive more than once, with the same ' +
       '`webhook-id`. It can also arrive after a newer one.',
     EVENT_MESSAGE,
+  ),
+  accountEvent: sent(
+    'receiveAccountEvent',
+    'Receive an account event',
+    'An event of your account. You get only the types in the endpoint’s `account_event_types`.',
+    ACCOUNT_EVENT_MESSAGE,
   ),
   testEvent: sent('receiveTestEvent', 'Receive a test event', 'A test event from `sendTestEvent`.', TEST_MESSAGE),
 };

@@ -383,6 +383,57 @@ describe('a change back to the former address', () => {
   });
 });
 
+describe('the account’s events', () => {
+  const eventsOf = ({ userId }: Person) =>
+    app.sql`select type, actor_id, data from account_events where user_id = ${userId} order by occurred_at, type`;
+  const event = (type: string, cause?: string, actor: string | null = null) => ({
+    type: `account.${type}`,
+    actor_id: actor,
+    data: cause === undefined ? {} : { cause },
+  });
+  const CHANGED_BY_LINK = event('email_changed', 'change');
+
+  it('say that the address changed, that it changed back, and that the old password is blocked', async () => {
+    const { person, link } = await moved('homeowner', 'Vera');
+    expect([...(await eventsOf(person))]).toEqual([CHANGED_BY_LINK]);
+    expect((await undo(link.token)).status).toBe(200);
+    expect([...(await eventsOf(person))]).toEqual([
+      CHANGED_BY_LINK,
+      event('email_changed', 'undo'),
+      event('password_changed', 'undo'),
+    ]);
+    expect((await undo(link.token)).status).toBe(400);
+    expect(await eventsOf(person)).toHaveLength(3);
+  });
+
+  it('say that an undo waits for support, and what an admin gave to whom', async () => {
+    const { person, link } = await moved('homeowner', 'Vito');
+    await createDraft(person);
+    expect((await undo(link.token)).body.pending).toBe(true);
+    const waiting = [CHANGED_BY_LINK, event('email_undo_pending')];
+    expect([...(await eventsOf(person))]).toEqual(waiting);
+    expect((await settle(person.userId, 'former')).status).toBe(200);
+    expect([...(await eventsOf(person))]).toEqual([
+      ...waiting,
+      event('email_changed', 'support', ada.userId),
+      event('password_changed', 'support', ada.userId),
+    ]);
+  });
+
+  it('say nothing if the account keeps its address, unless another undo now waits', async () => {
+    const { person, second, links } = await movedTwice('Vanja');
+    expect((await undo(links.first.token)).body.pending).toBe(true);
+    await createDraft(person);
+    expect((await undo(links.second.token)).body).toMatchObject({ email: second, pending: true });
+    const waiting = [CHANGED_BY_LINK, CHANGED_BY_LINK, event('email_undo_pending')];
+    expect([...(await eventsOf(person))]).toEqual(waiting);
+    expect((await settle(person.userId, 'current')).status).toBe(200);
+    expect([...(await eventsOf(person))]).toEqual([...waiting, event('email_undo_pending')]);
+    expect((await settle(person.userId, 'current')).status).toBe(200);
+    expect(await eventsOf(person)).toHaveLength(4);
+  });
+});
+
 describe('support', () => {
   it('lets the current address keep the account: it gets a link, and the other address gets an email', async () => {
     const { person, current, link } = await moved('homeowner', 'Anna');

@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { JWT_SECRET, openTestApp, type Json, type TestApp } from '../../setup/app.js';
 import { callRest } from '../../story/calls.js';
-import type { Person } from '../../story/cast.js';
-import { gather, givenJob, type People } from '../../story/journey.js';
+import { homeowner, type Person } from '../../story/cast.js';
+import { DRAFT, gather, givenJob, type People } from '../../story/journey.js';
 import { openReceiver, verify, type Answer, type Received, type Receiver } from './receiver.js';
 
 const ENV = { WEBHOOKS_ALLOW_PRIVATE: 'on' };
@@ -36,11 +36,17 @@ interface Hook {
   readonly secret: string;
 }
 
-async function hookOf(owner: Person, { types, answer }: { types?: string[]; answer?: Answer } = {}): Promise<Hook> {
+interface HookOptions {
+  readonly types?: string[];
+  readonly accountTypes?: string[];
+  readonly answer?: Answer;
+}
+
+async function hookOf(owner: Person, { types, accountTypes, answer }: HookOptions = {}): Promise<Hook> {
   const receiver = await openReceiver(answer);
   const { status, body } = await app.rest('POST', '/v1/webhooks', {
     token: owner.token,
-    body: { url: receiver.url, event_types: types ?? [] },
+    body: { url: receiver.url, event_types: types ?? [], account_event_types: accountTypes ?? [] },
   });
   expect(status).toBe(201);
   opened.push({ receiver, owner, id: body.webhook.id });
@@ -144,6 +150,125 @@ describe('an event', () => {
   });
 });
 
+describe('an account event', () => {
+  const ALL = [
+    'account.email_changed',
+    'account.password_changed',
+    'account.email_undo_pending',
+    'webhook.failing',
+    'webhook.paused',
+  ];
+  const ofType = (type: string) => (received: readonly Received[]) => received.filter(({ body }) => body.type === type);
+  const broken: Answer = (_, response) => response.writeHead(500).end();
+
+  it('is sent with a signature to the endpoints of its user that ask for its type, and to no others', async () => {
+    const petra = await homeowner(app, 'Petra');
+    const paul = await homeowner(app, 'Paul');
+    const asks = await hookOf(petra, { types: ['job.created'], accountTypes: ['account.password_changed'] });
+    const others = {
+      asksForAnother: await hookOf(petra, { accountTypes: ['webhook.paused'] }),
+      asksForNone: await hookOf(petra),
+      ofAnotherPerson: await hookOf(paul, { accountTypes: ALL }),
+      ofAdmin: await hookOf(people.admin, { accountTypes: ALL }),
+    };
+    const password = { current_password: petra.password, new_password: 'a better password' };
+    const changed = await app.rest('POST', '/v1/me/password', { token: petra.token, body: password });
+    expect(changed.status).toBe(200);
+    await asks.receiver.until((all) => all.length > 0);
+    const [one] = asks.receiver.received;
+    const [row] = await app.sql`select id, position, occurred_at from account_events where user_id = ${petra.userId}`;
+    const occurredAt = row!.occurred_at.toISOString();
+    expect(verify(asks.secret, one!)).toEqual({
+      type: 'account.password_changed',
+      timestamp: occurredAt,
+      data: {
+        id: row!.id,
+        position: String(row!.position),
+        type: 'account.password_changed',
+        user_id: petra.userId,
+        occurred_at: occurredAt,
+        data: { cause: 'change' },
+      },
+    });
+    expect(one!.id).toBe(row!.id);
+    const [delivery] = await settled(petra, asks.id, 1);
+    expect(delivery).toMatchObject({ event_id: row!.id, event_type: 'account.password_changed', status: 'delivered' });
+
+    // A later event shows that the fan-out is past the account event.
+    const { body: draft } = await callRest(app, 'create', { by: petra, body: DRAFT });
+    await asks.receiver.until((all) => all.some(({ body }) => body.data.job_id === draft.id));
+    for (const { receiver } of Object.values(others))
+      expect(ofType('account.password_changed')(receiver.received)).toEqual([]);
+    const { data } = await app.graphql(
+      `{ webhookEndpoint(id: "${asks.id}") { deliveries { nodes { eventId eventType } } } }`,
+      { token: petra.token },
+    );
+    expect(data.webhookEndpoint.deliveries.nodes).toContainEqual({
+      eventId: row!.id,
+      eventType: 'ACCOUNT_PASSWORD_CHANGED',
+    });
+  });
+
+  it('says once per series of failures that an endpoint failed for a day, and that it was paused', async () => {
+    const { receiver: informed } = await hookOf(people.other, {
+      types: ['job.deleted'],
+      accountTypes: ['webhook.failing', 'webhook.paused'],
+    });
+    const { receiver, id } = await hookOf(people.other, { types: ['job.created'], answer: broken });
+    const attempted = (count: number) =>
+      eventually(
+        () => deliveriesTo(people.other, id),
+        (found) => found.flatMap(({ attempts }) => attempts).length >= count,
+      );
+    const failFor = async (hours: number) => {
+      await app.sql`update webhook_endpoints set failing_since = now() - make_interval(hours => ${hours})
+        where id = ${id}`;
+      await letTimePass(id);
+    };
+    const failingSince = async () => (await endpoint(people.other, id)).failing_since;
+
+    await callRest(app, 'create', { by: people.other, body: DRAFT });
+    await attempted(1);
+    await failFor(23);
+    await attempted(2);
+    await failFor(25);
+    await attempted(3);
+    const first = await informed.until((all) => all.length > 0);
+    expect(first.map(({ body }) => [body.type, body.data.data])).toEqual([
+      ['webhook.failing', { webhook_id: id, failing_since: await failingSince() }],
+    ]);
+    await letTimePass(id);
+    await attempted(4);
+    // The endpoint works again, and then fails for another day.
+    receiver.answer = (_, response) => response.writeHead(204).end();
+    await letTimePass(id);
+    await settled(people.other, id, 1);
+    receiver.answer = broken;
+    await app.sql`update webhook_endpoints set failure_reported_at = failure_reported_at - interval '4 days'
+      where id = ${id}`;
+    await callRest(app, 'create', { by: people.other, body: DRAFT });
+    await attempted(6);
+    await failFor(25);
+    await informed.until((all) => all.length > 1);
+    await failFor(73);
+    await informed.until((all) => all.length > 2);
+    expect(informed.received.map(({ body }) => body.type)).toEqual([
+      'webhook.failing',
+      'webhook.failing',
+      'webhook.paused',
+    ]);
+    expect(informed.received.at(-1)!.body.data.data).toEqual({ webhook_id: id, reason: 'failing' });
+  });
+
+  it('isn’t written if the owner pauses an endpoint', async () => {
+    const { id } = await hookOf(people.owner, { accountTypes: ALL });
+    const { status } = await put(people.owner, id, { status: 'paused' });
+    expect(status).toBe(200);
+    const rows = await app.sql`select from account_events where data->>'webhookId' = ${id}`;
+    expect(rows).toHaveLength(0);
+  });
+});
+
 describe('a receiver', () => {
   it('that fails three times in ten gets every event in the end, each with one ID', async () => {
     let calls = 0;
@@ -223,6 +348,10 @@ describe('a receiver', () => {
       ({ status }) => status === 'paused',
     );
     expect(paused).toMatchObject({ status: 'paused', paused_reason: 'failing' });
+    const rows = await app.sql`select type, user_id, data from account_events where data->>'webhookId' = ${id}`;
+    expect([...rows]).toEqual([
+      { type: 'webhook.paused', user_id: people.owner.userId, data: { webhookId: id, reason: 'failing' } },
+    ]);
     const lines = [...app.logged, ...twin.logged].filter((line) => line.includes('webhook endpoint was paused'));
     expect(lines.filter((line) => line.includes(id))).toHaveLength(1);
 

@@ -5,7 +5,8 @@
 import { openEvents } from '../../../src/market/operations/events/live-events.js';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JobId } from '../../../src/market/rules/ids.js';
+import type { JobId, UserId } from '../../../src/market/rules/ids.js';
+import { logAccountEvents } from '../../../src/market/store/events/account-events.js';
 import { newId } from '../../../src/market/store/new-id.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { callRest } from '../../story/calls.js';
@@ -105,6 +106,81 @@ it('within a job, positions follow the order in which its events were committed,
   expect(await positionsOutOfOrder()).toEqual([]);
 });
 
+describe('account events', () => {
+  const log = (on: TestApp) =>
+    on.services.db.inTransaction((tx) =>
+      logAccountEvents(tx, [{ type: 'account.password_changed', userId: people.owner.userId as UserId }]),
+    );
+
+  it('and job events share the positions without gaps or duplicates, whichever instance numbers them', async () => {
+    const works = Array.from({ length: 120 }, (_, at) => at);
+    await atOnce(works, async (at) => {
+      const on = at % 4 < 2 ? app : other;
+      if (at % 2 === 0) await log(on);
+      else await callRest(on, 'create', { by: people.owner, body: DRAFT });
+    });
+    await allNumbered(app);
+    const [found] = await app.sql`select count(*)::int as events, count(distinct position)::int as positions,
+      min(position)::int as first, max(position)::int as last
+      from (select position from events union all select position from account_events) e`;
+    expect(found).toEqual({ events: found?.events, positions: found?.events, first: 1, last: found?.events });
+    const [ofAccounts] = await app.sql`select count(*)::int as count from account_events`;
+    expect(ofAccounts?.count).toBe(60);
+    const { body } = await app.rest('GET', `/v1/events?after=${found?.last}`, { token: people.owner.token });
+    expect(body).toEqual({ data: [], next_after: String(found?.last) });
+    const beyond = await app.rest('GET', `/v1/events?after=${found?.last + 1}`, { token: people.owner.token });
+    expect(beyond.status).toBe(400);
+  });
+
+  it('that are committed late get later positions than those that others have seen', async () => {
+    const client = connection();
+    await client.unsafe('begin');
+    await client.unsafe(
+      `insert into account_events (id, user_id, type, occurred_at)
+        values ('aev_late', '${people.owner.userId}', 'account.password_changed', clock_timestamp())`,
+    );
+    const { body } = await callRest(app, 'create', { by: people.owner, body: DRAFT });
+    await until(async () => (await positionOf(body.id)) !== undefined);
+    await client.unsafe('commit');
+    await allNumbered(app);
+    const [late] = await app.sql`select position from account_events where id = 'aev_late'`;
+    expect(BigInt(late?.position)).toBeGreaterThan((await positionOf(body.id))!);
+  });
+
+  it('never change and never lose their position', async () => {
+    for (const change of [
+      `update account_events set data = '{"cause": "other"}' where id = 'aev_late'`,
+      `update account_events set position = position + 1 where id = 'aev_late'`,
+      `delete from account_events where id = 'aev_late'`,
+      'truncate account_events',
+    ])
+      await expect(app.sql.unsafe(change)).rejects.toThrow();
+  });
+
+  it('are numbered in batches no larger than asked for, the oldest first', async () => {
+    const counted: unknown[] = [];
+    // The rollback lets the other tests number again.
+    const numbered = app.sql.begin(async (tx) => {
+      const [start] = await tx`select last_position from number_events(1000)`;
+      await insertEvent(tx, newId('job'));
+      for (const at of [1, 2, 3, 4, 5])
+        await tx`insert into account_events (id, user_id, type, occurred_at) values (${`aev_batch_${at}`},
+          ${people.owner.userId}, 'account.password_changed',
+          '2020-01-01'::timestamptz + make_interval(days => ${at}))`;
+      for (let batch = 0; batch < 3; batch += 1) {
+        const [one] = await tx`select numbered, last_position from number_events(4)`;
+        counted.push([one?.numbered, Number(BigInt(one?.last_position) - BigInt(start?.last_position))]);
+      }
+      const rows = await tx`select id from account_events where id like 'aev_batch%' order by position`;
+      counted.push(rows.map(({ id }) => id));
+      throw new Error('Roll back.');
+    });
+    await expect(numbered).rejects.toThrow('Roll back.');
+    const ids = [1, 2, 3, 4, 5].map((at) => `aev_batch_${at}`);
+    expect(counted).toEqual([[4, 4], [2, 6], [0, 6], ids]);
+  });
+});
+
 describe('an instance that numbers', () => {
   it('and is killed halfway leaves nothing behind, and another continues', async () => {
     const client = connection();
@@ -155,7 +231,8 @@ it('what is rolled back, especially in a dry run, is neither numbered nor sent',
 it('the metrics say how many events were numbered, how long they waited, and how many are waiting', async () => {
   await allNumbered(app);
   const [{ metrics }, others] = [{ metrics: await metricsOf(app.url) }, await metricsOf(other.url)];
-  const [{ count } = { count: 0 }] = await app.sql`select count(*)::int as count from events`;
+  const [{ count } = { count: 0 }] = await app.sql`select ((select count(*) from events)
+    + (select count(*) from account_events))::int as count`;
   const numbered = metrics.value('events_numbered_total') + others.value('events_numbered_total');
   // The killed backend numbered none. The lock gives each event to only one server.
   expect(numbered).toBe(count);

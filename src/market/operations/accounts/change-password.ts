@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { unauthorized } from '../../rules/errors.js';
 import { replacePasswordHash, selectCredentials } from '../../store/accounts/accounts.js';
 import { expireEmailChanges } from '../../store/accounts/mails.js';
+import { logAccountEvents } from '../../store/events/account-events.js';
 import { operation } from '../operation.js';
 import { invalidField } from '../../../platform/call/validation.js';
 import { endOtherSessionsAndKeys } from '../sessions/ended-sessions.js';
@@ -61,6 +62,9 @@ export const changePassword = operation({
       // reset link stays valid. If it expired too, that person could keep the mailbox's owner out by changing the
       // password.
       await expireEmailChanges(tx, { userId: viewer.userId });
+      await logAccountEvents(tx, [
+        { type: 'account.password_changed', userId: viewer.userId, data: { cause: 'change' } },
+      ]);
       if (noticeSent) await enqueueMail(services.mail, tx, { kind: 'password_changed', email, userId: viewer.userId });
     });
     return { changed: true, noticeSent };

@@ -16,6 +16,7 @@ import {
   takeWaitingUndo,
 } from '../../store/accounts/email-undos.js';
 import { expireEmailChanges, expireLinks, selectUsedUndo } from '../../store/accounts/mails.js';
+import { logAccountEvents, type NewAccountEvent } from '../../store/events/account-events.js';
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import { operation, type Call } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
@@ -29,8 +30,8 @@ export const undoEmailChange = operation({
   description:
     'Restores an account’s former address, with the link that was sent to it. Ends all sessions, revokes all ' +
     'API keys, blocks the old password, pauses webhooks, and sends a link to set a new password. If the account was ' +
-    'used after the change (the profile was edited, or something was done with a job or a bid), nothing changes until ' +
-    'support decides. The same is true if another undo of this account is waiting for support.',
+    'used after the change (the profile was edited, or something was done with a job or a bid), nothing changes ' +
+    'until support decides. The same is true if another undo of this account is waiting for support.',
   allows: 'anyone',
   budget: 'own',
   refusals: ['INVALID_LINK', 'EMAIL_TAKEN'],
@@ -58,10 +59,12 @@ export const undoEmailChange = operation({
         if (use?.isUsed && !isBack) {
           await setEmailUndo(tx, { userId, state: 'pending', address: email });
           await expireEmailChanges(tx, { userId });
+          await logAccountEvents(tx, [{ type: 'account.email_undo_pending', userId }]);
           await enqueueMail(services.mail, tx, { kind: 'email_undo_pending', email: currentEmail, userId });
           return { email, pending: true };
         }
         await handOver({ ...call, db: tx }, { userId, email, passwordHash });
+        await logAccountEvents(tx, handOverEvents({ userId, data: { cause: 'undo' } }, !isBack));
         // If the account had already moved back to this address, undo links stay valid. The owner of the address that
         // the account moved back from can still use one to claim it.
         const undosSince = isBack ? null : link.createdAt.toISOString();
@@ -106,13 +109,20 @@ export const settleEmailUndo = operation({
         await lockAccount(tx, { userId });
         const { current, former } = await pendingUndo(tx, userId);
         const [kept, other] = keep === 'current' ? [current, former] : [former, current];
-        if (keep === 'former') await handOver({ ...call, db: tx }, { userId, email: former, passwordHash });
+        if (keep === 'former') {
+          await handOver({ ...call, db: tx }, { userId, email: former, passwordHash });
+          const support = { userId, actorId: viewer.userId, data: { cause: 'support' } };
+          await logAccountEvents(tx, handOverEvents(support, true));
+        }
         // If the former address wins, the undo links of all later email changes expire. The links of earlier changes
         // stay valid, because nobody has decided about those.
         const [undo] = keep === 'former' ? await selectUsedUndo(tx, { userId, email: former }) : [];
         await expireLinks(tx, { userId, email: current, undosSince: undo?.createdAt.toISOString() ?? null });
         const [next] = await takeWaitingUndo(tx, { userId });
-        if (next) await enqueueMail(services.mail, tx, { kind: 'email_undo_pending', email: kept, userId });
+        if (next) {
+          await logAccountEvents(tx, [{ type: 'account.email_undo_pending', userId }]);
+          await enqueueMail(services.mail, tx, { kind: 'email_undo_pending', email: kept, userId });
+        }
         await tx.commitWith(
           setEmailUndo(tx, { userId, state: next ? 'pending' : 'settled', address: next?.email ?? other }),
           enqueueMail(services.mail, tx, { kind: 'email_undo_granted', email: kept, userId }),
@@ -143,10 +153,19 @@ interface HandOver {
 /** Gives the account to the owner of this address and locks everyone else out. */
 async function handOver(call: Pick<Call<unknown>, 'db' | 'services' | 'caller'>, to: HandOver): Promise<void> {
   const { db } = call;
+  // A new address locks the account's row more strongly than before. A failing delivery locks its endpoint first, then
+  // the account. In the same order, the two can't deadlock.
+  await pauseEndpoints(db, { userId: to.userId, pausedReason: 'account_recovered' });
   await setConfirmedEmail(db, to);
   await setPasswordHash(db, to);
   await endSessionsAndKeys(call, to.userId);
-  await pauseEndpoints(db, { userId: to.userId, pausedReason: 'account_recovered' });
+}
+
+function handOverEvents(event: Omit<NewAccountEvent, 'type'>, isNewAddress: boolean): NewAccountEvent[] {
+  const types = isNewAddress
+    ? (['account.email_changed', 'account.password_changed'] as const)
+    : (['account.password_changed'] as const);
+  return types.map((type) => ({ type, ...event }));
 }
 
 /** Hashes a random password that nobody knows, so a login attempt takes as long as for any other account. */

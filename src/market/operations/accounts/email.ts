@@ -11,6 +11,7 @@ import { violatedConstraint } from '../../../platform/db/database-errors.js';
 import type { Db } from '../../../platform/db/database.js';
 import { selectUseAfterChange } from '../../store/accounts/email-undos.js';
 import { expireLinks, selectUndo } from '../../store/accounts/mails.js';
+import { logAccountEvents } from '../../store/events/account-events.js';
 import { operation } from '../operation.js';
 import { emptyInput } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
@@ -101,6 +102,7 @@ export const verifyEmail = operation({
         if (formerEmail === email) return;
         const undoneSince = await undoneByChangeTo(tx, { userId, email });
         await expireLinks(tx, { userId, email: formerEmail, undosSince: undoneSince });
+        await logAccountEvents(tx, [{ type: 'account.email_changed', userId, data: { cause: 'change' } }]);
         // Nothing is sent to a former address that was never confirmed, because the address may belong to a stranger.
         if (!formerIsVerified) return;
         const kind = undoneSince === null ? 'email_changed' : 'email_undone';

@@ -6,6 +6,7 @@ import { email as emailShape } from '../../../platform/fields/values.js';
 import { lockAccount, selectCredentials, setConfirmedEmail, setPasswordHash } from '../../store/accounts/accounts.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { expireLinks } from '../../store/accounts/mails.js';
+import { logAccountEvents } from '../../store/events/account-events.js';
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import { operation } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
@@ -102,6 +103,7 @@ export const resetPassword = operation({
       await endSessionsAndKeys({ db: tx, services, caller }, userId);
       await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
       await expireLinks(tx, { userId, email, undosSince: null });
+      await logAccountEvents(tx, [{ type: 'account.password_changed', userId, data: { cause: 'reset' } }]);
       await enqueueMail(services.mail, tx, { kind: 'password_changed', email, userId });
     });
     return { changed: true };

@@ -9,6 +9,7 @@ import { expireLinks } from '../../store/accounts/mails.js';
 import { newId } from '../../store/new-id.js';
 import { revokeSessionsAndKeys } from '../../store/sessions/sessions.js';
 import { restorePerson } from '../../store/accounts/suspensions.js';
+import { logAccountEvents } from '../../store/events/account-events.js';
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import type { Services } from '../services.js';
 import { IS_THE_EMAIL, isTheEmail, password as passwordShape } from '../people/people.js';
@@ -74,6 +75,7 @@ export async function setAdminPassword(services: Services, email: string, passwo
     await restorePerson(tx, userId);
     await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
     await expireLinks(tx, { userId, email: address, undosSince: null });
+    await logAccountEvents(tx, [{ type: 'account.password_changed', userId, data: { cause: 'operator' } }]);
   });
 }
 

@@ -8,6 +8,7 @@ import { lockAccount } from '../../store/accounts/accounts.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { expireEmailChanges } from '../../store/accounts/mails.js';
 import { lockPersonAndAdmins, restorePerson, suspendPerson, restoreAtEnd } from '../../store/accounts/suspensions.js';
+import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import { operation } from '../operation.js';
 import { timestampInBody } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
@@ -41,6 +42,7 @@ export const suspendUser = operation({
       const person = await lockPerson(tx, id, viewer.userId);
       assertMaySuspend(viewer.userId, id);
       if (person.suspendedAt && person.suspendedUntil?.getTime() === until?.getTime()) return;
+      await pauseEndpoints(tx, { userId: id, pausedReason: 'suspended' });
       await tx.commitWith(
         suspendPerson(tx, id, until),
         endSessionsAndKeys({ db: tx, services, caller }, id),

@@ -35,20 +35,27 @@ export interface NewWebhook {
   secret: string;
 }
 
-const { url, eventTypes, status } = WEBHOOK_ENDPOINT.schema.shape;
+const { url, eventTypes, accountEventTypes, status } = WEBHOOK_ENDPOINT.schema.shape;
 const id = idInPath('webhookEndpoint').describe('The webhook endpoint.');
 const types = eventTypes.nullish().describe('The types of events to send. If omitted or empty, all types are sent.');
+const accountTypes = accountEventTypes
+  .nullish()
+  .describe('The types of account events to send. If omitted or empty, none are sent.');
 
 export const createWebhookEndpoint = operation({
   name: 'createWebhookEndpoint',
   description:
     'Creates a webhook endpoint, which gets the events on your jobs and bids. An admin’s endpoint gets the events on ' +
-    'all jobs and bids. The secret is shown only once.',
+    'all jobs and bids. With `accountEventTypes`, it also gets events of your account. The secret is shown only once.',
   allows: 'signed in',
   budget: 'write',
   answersSecret: true,
   asksDatabase: true,
-  input: z.strictObject({ url: url.describe('The public https URL to send events to.'), eventTypes: types }),
+  input: z.strictObject({
+    url: url.describe('The public https URL to send events to.'),
+    eventTypes: types,
+    accountEventTypes: accountTypes,
+  }),
   async run({ db, viewer, services }, input): Promise<NewWebhook> {
     const { encryptor, webhookAddresses } = services;
     requireSoundAddress(webhookAddresses, input.url);
@@ -63,6 +70,7 @@ export const createWebhookEndpoint = operation({
         userId: viewer.userId,
         url: input.url,
         eventTypes: [...new Set(input.eventTypes)],
+        accountEventTypes: [...new Set(input.accountEventTypes)],
         secrets,
         sealedBy: encryptor.keyName,
       });
@@ -149,6 +157,7 @@ export const updateWebhookEndpoint = operation({
     id,
     url: url.nullish().describe('The new URL to send events to.'),
     eventTypes: types,
+    accountEventTypes: accountTypes,
     status: status.nullish().describe('`paused` to hold events back, or `active` to resume sending them.'),
     ...readOnly(SETTLED_FIELDS),
   }),
@@ -161,6 +170,7 @@ export const updateWebhookEndpoint = operation({
       const newValues = {
         url: input.url ?? current.url,
         eventTypes: [...new Set(input.eventTypes ?? current.eventTypes)],
+        accountEventTypes: [...new Set(input.accountEventTypes ?? current.accountEventTypes)],
         status: input.status ?? current.status,
       };
       if (newValues.url !== current.url) requireSoundAddress(services.webhookAddresses, newValues.url);

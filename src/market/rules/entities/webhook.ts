@@ -1,16 +1,17 @@
 /** Webhook endpoints, their deliveries, and each delivery's attempts, as the endpoint's owner sees them. */
 import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
+import { ACCOUNT_EVENT_TYPES } from '../account-events.js';
 import { EVENT_TYPES } from '../events.js';
 import { TEXT, WEBHOOKS } from '../market-limits.js';
 import { enumOf, timestamp, requiredText, text, integer } from '../../../platform/fields/values.js';
-import { idOf, identifier } from '../id-fields.js';
+import { exampleId, idOf, identifier, idOfAny } from '../id-fields.js';
 import { DELIVERED_TYPES, DELIVERY_STATUSES, WEBHOOK_PAUSE_REASONS, WEBHOOK_STATES } from '../webhooks.js';
 
 export const WEBHOOK_ENDPOINT = entity(
   'WebhookEndpoint',
-  'A URL that gets events on your jobs and bids. Events are signed as described in the Standard Webhooks ' +
-    'specification.',
+  'A URL that gets events on your jobs and bids, and events of your account. Events are signed as described in the ' +
+    'Standard Webhooks specification.',
   {
     id: identifier('webhookEndpoint'),
     url: {
@@ -23,6 +24,12 @@ export const WEBHOOK_ENDPOINT = entity(
       type: z.array(enumOf(EVENT_TYPES, 'JobEventType')).max(EVENT_TYPES.length),
       description: 'The types of events to send. An empty list means all types, including those added later.',
       example: ['bid.submitted', 'job.completed'],
+      written: true,
+    },
+    accountEventTypes: {
+      type: z.array(enumOf(ACCOUNT_EVENT_TYPES, 'AccountEventType')).max(ACCOUNT_EVENT_TYPES.length),
+      description: 'The types of account events to send. An empty list means none.',
+      example: ['webhook.failing'],
       written: true,
     },
     status: {
@@ -90,8 +97,9 @@ export const WEBHOOK_DELIVERY = entity('WebhookDelivery', 'The delivery of an ev
   id: identifier('webhookDelivery'),
   webhookId: { type: idOf('webhookEndpoint'), description: 'The endpoint.' },
   eventId: {
-    type: idOf('event'),
+    type: idOfAny('event', 'accountEvent'),
     description: 'The event’s ID. Every attempt sends it as the `webhook-id` header, including redeliveries.',
+    example: exampleId('event'),
   },
   eventType: {
     type: enumOf(DELIVERED_TYPES, 'WebhookEventType'),

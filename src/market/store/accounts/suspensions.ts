@@ -4,7 +4,6 @@ import type { Db } from '../../../platform/db/database.js';
 import { builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { deleteTaskOf, queueTaskAt } from '../../../platform/queue/tasks.js';
 import { users } from '../tables/accounts.js';
-import { pauseEndpoints } from '../webhooks/webhooks.js';
 
 const { id, userType, suspendedAt, suspendedUntil } = users;
 
@@ -30,11 +29,13 @@ const setSuspension = statement('setSuspension', {}, ($: Placeholders<{ id: User
     .where(eq(id, $('id'))),
 );
 
-/** The caller also ends the person's sessions, revokes their API keys, and expires their pending email changes. */
+/**
+ * The caller also pauses the person's webhooks, ends their sessions, revokes their API keys, and expires their pending
+ * email changes.
+ */
 export async function suspendPerson(tx: Db, person: UserId, until: Date | null): Promise<void> {
   await Promise.all([
     setSuspension(tx, { id: person, until: until && until.toISOString() }),
-    pauseEndpoints(tx, { userId: person, pausedReason: 'suspended' }),
     // Without an end, the task is deleted too, because an end that was set earlier no longer applies.
     until ? queueTaskAt(tx, { ...taskOf(person), runAt: until.toISOString() }) : deleteTaskOf(tx, taskOf(person)),
   ]);

@@ -56,7 +56,7 @@ export const accountEvents = pgTable(
       .notNull()
       .references(() => users.id),
     type: text().$type<AccountEventType>().notNull(),
-    /** The admin who caused the event. Null if the service did, or somebody who used the account or one of its links. */
+    /** The admin who caused the event. Null if the service did, or anyone who used the account. */
     actorId: idColumn('user').references(() => users.id),
     occurredAt: moment().notNull(),
     data: jsonb().$type<Record<string, unknown>>().notNull().default({}),

@@ -60,7 +60,7 @@ export const webhookDeliveries = pgTable(
       .notNull()
       .references(() => webhookEndpoints.id),
     /** A test delivery has an ID that no event has. */
-    eventId: idColumn('event').notNull(),
+    eventId: idColumn<'event' | 'accountEvent'>('event').notNull(),
     eventType: text().$type<DeliveredType>().notNull(),
     status: text().$type<DeliveryStatus>().notNull(),
     createdAt: createdAt(),

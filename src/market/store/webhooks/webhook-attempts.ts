@@ -7,10 +7,11 @@ import type { DeliveredType, DeliveryStatus, WebhookPauseReason } from '../../ru
 import type { Db } from '../../../platform/db/database.js';
 import type { EventWithParties } from '../events/event-log.js';
 import { eventShape, type EventRow } from '../events/events.js';
+import { accountEventShape, type AccountEvent } from '../events/account-event-log.js';
 import { mayBeAbsent } from '../../../platform/db/rows.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { contractors, homeowners, users } from '../tables/accounts.js';
-import { events } from '../tables/events.js';
+import { accountEvents, events } from '../tables/events.js';
 import { jobs } from '../tables/jobs.js';
 import { webhookDeliveries, webhookEndpoints, type StoredSecret } from '../tables/webhooks.js';
 
@@ -19,7 +20,7 @@ import { withBids, type Receiver } from './webhook-fan-out.js';
 export interface PendingDelivery {
   readonly id: WebhookDeliveryId;
   readonly endpointId: WebhookEndpointId;
-  readonly eventId: Id<'event'>;
+  readonly eventId: Id<'event' | 'accountEvent'>;
   readonly eventType: DeliveredType;
   readonly createdAt: Date;
   /** False if the endpoint is paused or deleted. */
@@ -27,8 +28,9 @@ export interface PendingDelivery {
   readonly url: string;
   readonly secrets: readonly StoredSecret[];
   readonly receiver: Receiver;
-  /** Null for a test delivery. */
+  /** Null for account events and test deliveries. */
   readonly event: EventWithParties | null;
+  readonly accountEvent: AccountEvent | null;
 }
 
 const selectPendingDelivery = statement(
@@ -50,6 +52,7 @@ const selectPendingDelivery = statement(
       contractorId: mayBeAbsent(contractors.id),
     },
     event: mayBeAbsent(eventShape),
+    accountEvent: mayBeAbsent(accountEventShape),
     jobHomeownerId: mayBeAbsent(events.homeownerId),
     status: mayBeAbsent(jobs.status),
     awardedContractorId: jobs.awardedContractorId,
@@ -66,6 +69,7 @@ const selectPendingDelivery = statement(
       .leftJoin(contractors, eq(contractors.userId, users.id))
       .leftJoin(events, eq(events.id, webhookDeliveries.eventId))
       .leftJoin(jobs, eq(jobs.id, events.jobId))
+      .leftJoin(accountEvents, sql`${accountEvents.id} = ${webhookDeliveries.eventId}`)
       .where(and(eq(webhookDeliveries.id, $('id')), sql`${webhookDeliveries.status} = 'waiting'`)),
 );
 
@@ -73,11 +77,11 @@ const selectPendingDelivery = statement(
 export async function readPendingDelivery(db: Db, id: WebhookDeliveryId): Promise<PendingDelivery | undefined> {
   const [row] = await selectPendingDelivery(db, { id });
   if (!row) return undefined;
-  const { delivery, isActive, url, secrets, receiver, event, jobHomeownerId: homeownerId, awardedContractorId } = row;
+  const { delivery, event, accountEvent, jobHomeownerId: homeownerId, awardedContractorId, ownBids, ...rest } = row;
   const status = row.status as JobState | null;
   const job = event && homeownerId && { event: event as EventRow, homeownerId, status, awardedContractorId };
-  const eventWithParties = job && withBids(job, { ...receiver, ownBids: row.ownBids });
-  return { ...delivery, isActive, url, secrets, receiver, event: eventWithParties };
+  const eventWithParties = job && withBids(job, { ...rest.receiver, ownBids });
+  return { ...delivery, ...rest, event: eventWithParties, accountEvent: accountEvent as AccountEvent | null };
 }
 
 /** While an endpoint is paused, its deliveries wait. A deleted endpoint's deliveries aren't sent. */
@@ -105,12 +109,25 @@ export interface PausedEndpoint {
 }
 
 const FAILING_DAYS = sql.raw(`interval '${WEBHOOKS.failingDays} days'`);
+const REPORTED_AFTER = sql.raw(`interval '${WEBHOOKS.failingReportedAfterDays} days'`);
+/** The time that this transaction writes, with the columns' precision. */
+const NOW = sql`now()::timestamptz(3)`;
 const ATTEMPTS_MAX = sql.raw(String(WEBHOOKS.storedAttemptsMax));
 
-/** Updates the delivery and the endpoint in the same statement. Returns the endpoint if its state has changed. */
+/**
+ * Updates the delivery and the endpoint in the same statement. Returns the endpoint if its state has changed, and
+ * whether this attempt paused it or showed that it has been failing for a day.
+ */
 const insertAttempt = statement(
   'insertAttempt',
-  { id: webhookEndpoints.id, userId: webhookEndpoints.userId, pausedReason: webhookEndpoints.pausedReason },
+  {
+    id: webhookEndpoints.id,
+    userId: webhookEndpoints.userId,
+    pausedReason: webhookEndpoints.pausedReason,
+    failingSince: webhookEndpoints.failingSince,
+    isPaused: sql<boolean>`(${webhookEndpoints.status} = 'paused' and ${webhookEndpoints.updatedAt} = ${NOW})`,
+    isReported: sql<boolean>`(${webhookEndpoints.failureReportedAt} is not distinct from ${NOW})`,
+  },
   ($: Placeholders<Attempt>, fields) => {
     const delivery = builder
       .$with('delivery', { endpointId: sql<WebhookEndpointId>`endpoint_id`.as('endpoint_id') })
@@ -134,11 +151,15 @@ const insertAttempt = statement(
     const since = webhookEndpoints.failingSince;
     const pauses = sql`(${hasFailed} and ${webhookEndpoints.status} = 'active' and (${$('isGone')}::boolean or ${since}
     < now() - ${FAILING_DAYS}))`;
+    const reported = webhookEndpoints.failureReportedAt;
+    const reports = sql`(${hasFailed} and ${webhookEndpoints.status} = 'active' and not ${pauses}
+      and ${since} < now() - ${REPORTED_AFTER} and coalesce(${reported} < ${since}, true))`;
     return builder
       .with(delivery, attempt, oldAttempts)
       .update(webhookEndpoints)
       .set({
         failingSince: sql`case when ${hasFailed} then coalesce(${since}, now()) end`,
+        failureReportedAt: sql`case when ${reports} then now() else ${reported} end`,
         status: sql`case when ${pauses} then 'paused' else ${webhookEndpoints.status} end`,
         pausedReason: sql`case when ${pauses} then case when ${$('isGone')}::boolean then 'gone' else 'failing' end
         else ${webhookEndpoints.pausedReason} end`,
@@ -146,16 +167,19 @@ const insertAttempt = statement(
       })
       .where(
         sql`${webhookEndpoints.id} = (select endpoint_id from delivery)
-        and (${pauses} or (${since} is null) = (${hasFailed}))`,
+        and (${pauses} or ${reports} or (${since} is null) = (${hasFailed}))`,
       )
       .returning(fields);
   },
 );
 
-/** Returns the endpoint if this attempt caused it to be paused. */
-export async function recordAttempt(tx: Db, attempt: Attempt): Promise<PausedEndpoint[]> {
-  const rows = await insertAttempt(tx, attempt);
-  return rows.filter(({ pausedReason }) => pausedReason === 'gone' || pausedReason === 'failing');
+/** Undefined unless this attempt paused the endpoint, or showed that it has been failing for a day. */
+export async function recordAttempt(
+  tx: Db,
+  attempt: Attempt,
+): Promise<(PausedEndpoint & { readonly isPaused: boolean; readonly failingSince: Date | null }) | undefined> {
+  const [endpoint] = await insertAttempt(tx, attempt);
+  return endpoint && (endpoint.isPaused || endpoint.isReported) ? endpoint : undefined;
 }
 
 /** Ends a delivery whose event the endpoint's owner can no longer read. */

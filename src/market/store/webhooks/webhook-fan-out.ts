@@ -8,16 +8,17 @@ import { readEvent } from '../../rules/reading/timeline.js';
 import type { Role } from '../../rules/viewer.js';
 import { pipelined, type Db } from '../../../platform/db/database.js';
 import type { EventWithParties } from '../events/event-log.js';
+import type { AccountEvent } from '../events/account-event-log.js';
 import { eventShape, type EventRow } from '../events/events.js';
 import { LAST_POSITION } from '../events/positions.js';
 import { newId } from '../new-id.js';
 import { mayBeAbsent } from '../../../platform/db/rows.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { insertTasks } from '../../../platform/queue/tasks.js';
-import { events } from '../tables/events.js';
+import { accountEvents, events } from '../tables/events.js';
 import { jobs } from '../tables/jobs.js';
 import { isAwardedTo, visibleEventsOfBidder } from '../visibility.js';
-import { webhookCursor } from '../tables/webhooks.js';
+import { webhookCursor, webhookEndpoints } from '../tables/webhooks.js';
 
 export interface Receiver {
   readonly role: Role;
@@ -130,6 +131,22 @@ const selectCandidates = statement(
       .orderBy(events.position),
 );
 
+/** Account events go only to their user's own endpoints, and only if those ask for the type. */
+const selectAccountDeliveries = statement(
+  'selectAccountDeliveries',
+  { event: { id: accountEvents.id, type: accountEvents.type }, endpointId: webhookEndpoints.id },
+  ($: Placeholders<{ after: string; upTo: string }>, fields) =>
+    builder
+      .select(fields)
+      .from(accountEvents)
+      .innerJoin(webhookEndpoints, eq(webhookEndpoints.userId, accountEvents.userId))
+      .where(
+        sql`${accountEvents.position} > ${$('after')}::bigint and ${accountEvents.position} <= ${$('upTo')}::bigint
+          and ${webhookEndpoints.deletedAt} is null and ${webhookEndpoints.createdAt} <= ${accountEvents.occurredAt}
+          and ${accountEvents.type} = any(${webhookEndpoints.accountEventTypes})`,
+      ),
+);
+
 const insertDeliveries = statement(
   'insertDeliveries',
   {},
@@ -159,7 +176,10 @@ export function stepCursor(db: Db): Promise<boolean> {
     const [step] = await selectStep(tx, { after: cursor.position });
     if (step?.upTo == null) return false;
     const { upTo } = step;
-    const rows = await selectCandidates(tx, { after: cursor.position, upTo });
+    const [rows, ofAccounts] = await pipelined(
+      selectCandidates(tx, { after: cursor.position, upTo }),
+      selectAccountDeliveries(tx, { after: cursor.position, upTo }),
+    );
     const receiversWithEvents = rows.flatMap(({ candidates: receivers, ...rest }) =>
       receivers.map((receiver) => ({ receiver, rest })),
     );
@@ -168,20 +188,25 @@ export function stepCursor(db: Db): Promise<boolean> {
         .slice(at, at + CANDIDATES_A_TURN)
         .filter(({ receiver, rest }) => readEvent(receiver, withBids(rest, receiver), 'mine') !== undefined)
         .map(({ receiver, rest }) => deliveryTo(receiver.endpointId, rest.event));
-      if (deliveries.length === 0) continue;
-      const tasks = deliveries.map(({ id, endpoint_id: key }) => ({ id, key }));
-      await pipelined(
-        insertDeliveries(tx, { deliveries: JSON.stringify(deliveries) }),
-        insertTasks(tx, 'webhook', tasks),
-      );
+      await enqueue(tx, deliveries);
     }
+    await enqueue(
+      tx,
+      ofAccounts.map(({ event, endpointId }) => deliveryTo(endpointId, event)),
+    );
     await moveCursor(tx, { upTo });
     return true;
   });
 }
 
-function deliveryTo(endpointId: WebhookEndpointId, { id, type }: Pick<EventRow, 'id' | 'type'>) {
+function deliveryTo(endpointId: WebhookEndpointId, { id, type }: Pick<EventRow | AccountEvent, 'id' | 'type'>) {
   return { id: newId('webhookDelivery'), endpoint_id: endpointId, event_id: id, event_type: type };
+}
+
+async function enqueue(tx: Db, deliveries: readonly ReturnType<typeof deliveryTo>[]): Promise<void> {
+  if (deliveries.length === 0) return;
+  const tasks = deliveries.map(({ id, endpoint_id: key }) => ({ id, key }));
+  await pipelined(insertDeliveries(tx, { deliveries: JSON.stringify(deliveries) }), insertTasks(tx, 'webhook', tasks));
 }
 
 /** The receiver's own bids decide what they can read. */

@@ -6,6 +6,7 @@ import type { WebhookPauseReason } from '../../rules/webhooks.js';
 import type { Db } from '../../../platform/db/database.js';
 import { pagedList } from '../../../platform/db/pages/page.js';
 import { asDate, ConvertedColumn } from '../../../platform/db/rows.js';
+import { logAccountEvents } from '../events/account-events.js';
 import { builder, columns, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { webhookEndpoints, type StoredSecret } from '../tables/webhooks.js';
 
@@ -20,8 +21,20 @@ const oldSecretEndsAt = new ConvertedColumn<Date | null>(
   asDate,
 );
 
-const { id, url, eventTypes, status, pausedReason, failingSince, createdAt, updatedAt } = webhookEndpoints;
-const shape = { id, url, eventTypes, status, pausedReason, failingSince, oldSecretEndsAt, createdAt, updatedAt };
+const { id, url, eventTypes, accountEventTypes, status, pausedReason, failingSince, createdAt, updatedAt } =
+  webhookEndpoints;
+const shape = {
+  id,
+  url,
+  eventTypes,
+  accountEventTypes,
+  status,
+  pausedReason,
+  failingSince,
+  oldSecretEndsAt,
+  createdAt,
+  updatedAt,
+};
 
 export type WebhookEndpoint = RowOf<
   typeof WEBHOOK_ENDPOINT,
@@ -61,7 +74,7 @@ export const countWebhookEndpoints = statement(
     selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.userId, $('userId')), isThere)),
 );
 
-const NEW = ['id', 'userId', 'url', 'eventTypes', 'secrets', 'sealedBy'] as const;
+const NEW = ['id', 'userId', 'url', 'eventTypes', 'accountEventTypes', 'secrets', 'sealedBy'] as const;
 
 export const insertWebhookEndpoint = statement(
   'insertWebhookEndpoint',
@@ -73,7 +86,7 @@ export const insertWebhookEndpoint = statement(
       .returning(fields),
 );
 
-const EDITED_COLUMNS = ['url', 'eventTypes', 'status', 'pausedReason'] as const;
+const EDITED_COLUMNS = ['url', 'eventTypes', 'accountEventTypes', 'status', 'pausedReason'] as const;
 
 export const updateWebhookEndpoint = statement(
   'updateWebhookEndpoint',
@@ -165,12 +178,25 @@ export async function resealWebhookSecrets(
   return resealCount;
 }
 
-export const pauseEndpoints = statement(
+const pauseEndpointsOf = statement(
   'pauseEndpoints',
-  {},
-  ($: Placeholders<{ userId: UserId; pausedReason: WebhookPauseReason }>) =>
+  { webhookId: webhookEndpoints.id },
+  ($: Placeholders<{ userId: UserId; pausedReason: WebhookPauseReason }>, fields) =>
     builder
       .update(webhookEndpoints)
       .set({ ...columns($, ['pausedReason']), status: sql`'paused'`, updatedAt: sql`now()` })
-      .where(sql`${eq(webhookEndpoints.userId, $('userId'))} and ${webhookEndpoints.status} = 'active'`),
+      .where(sql`${eq(webhookEndpoints.userId, $('userId'))} and ${webhookEndpoints.status} = 'active' and ${isThere}`)
+      .returning(fields),
 );
+
+/** Pauses all of a person's endpoints, with an event for each of them. */
+export async function pauseEndpoints(
+  tx: Db,
+  { userId, pausedReason }: { userId: UserId; pausedReason: WebhookPauseReason },
+): Promise<void> {
+  const paused = await pauseEndpointsOf(tx, { userId, pausedReason });
+  await logAccountEvents(
+    tx,
+    paused.map(({ webhookId }) => ({ type: 'webhook.paused', userId, data: { webhookId, reason: pausedReason } })),
+  );
+}

@@ -15,7 +15,8 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const URL_OF = 'https://hooks.example.com/jobs';
-const FIELDS = 'id url eventTypes status pausedReason failingSince oldSecretEndsAt createdAt updatedAt';
+const FIELDS =
+  'id url eventTypes accountEventTypes status pausedReason failingSince oldSecretEndsAt createdAt updatedAt';
 const CREATE = `mutation ($input: CreateWebhookEndpointInput!) { createWebhookEndpoint(input: $input) {
   webhookEndpoint { ${FIELDS} } secret viewer { user { id } } } }`;
 const SECRET = /^whsec_[0-9A-Za-z+/]{43}=$/;
@@ -36,6 +37,7 @@ describe('a webhook endpoint', () => {
       id: expect.stringMatching(/^whk_[0-9A-Za-z]{27}$/),
       url: URL_OF,
       event_types: ['job.published'],
+      account_event_types: [],
       status: 'active',
       paused_reason: null,
       failing_since: null,
@@ -72,6 +74,37 @@ describe('a webhook endpoint', () => {
     expect(byRest(await create(otto, { url: URL_OF, event_types: ['job.exploded'] }))).toEqual(
       invalid('event_types.0'),
     );
+  });
+
+  it('receives no account events by default, and each type once that it asks for, through both APIs', async () => {
+    const owner = await homeowner(app, 'Ovid');
+    const types = ['webhook.paused', 'account.email_changed', 'webhook.paused'];
+    const { webhook } = await made(owner, { url: URL_OF, account_event_types: types });
+    expect(webhook).toMatchObject({
+      event_types: [],
+      account_event_types: ['webhook.paused', 'account.email_changed'],
+    });
+    const path = `/v1/webhooks/${webhook.id}`;
+    const renamed = await app.rest('PUT', path, { token: owner.token, body: { url: `${URL_OF}/2` } });
+    expect(renamed.body.account_event_types).toEqual(webhook.account_event_types);
+    const input = { url: URL_OF, accountEventTypes: ['WEBHOOK_FAILING'] };
+    const { data } = await graphql(owner, CREATE, { input });
+    expect(data.createWebhookEndpoint.webhookEndpoint).toMatchObject({
+      eventTypes: [],
+      accountEventTypes: ['WEBHOOK_FAILING'],
+    });
+    const UPDATE = `mutation ($id: ID!, $input: UpdateWebhookEndpointInput!) {
+      updateWebhookEndpoint(id: $id, input: $input) { webhookEndpoint { accountEventTypes } } }`;
+    const emptied = await graphql(owner, UPDATE, { id: webhook.id, input: { accountEventTypes: [] } });
+    expect(emptied.data.updateWebhookEndpoint.webhookEndpoint.accountEventTypes).toEqual([]);
+    for (const type of ['job.published', 'account.exploded'])
+      expect(byRest(await create(owner, { url: URL_OF, account_event_types: [type] }))).toEqual(
+        invalid('account_event_types.0'),
+      );
+    const wrong = { url: URL_OF, accountEventTypes: ['JOB_PUBLISHED'] };
+    expect((await graphql(owner, CREATE, { input: wrong })).errors).toHaveLength(1);
+    const asJobEvent = await create(owner, { url: URL_OF, event_types: ['webhook.paused'] });
+    expect(byRest(asJobEvent)).toEqual(invalid('event_types.0'));
   });
 
   it.each([
