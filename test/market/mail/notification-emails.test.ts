@@ -45,7 +45,8 @@ async function settled(): Promise<void> {
         (select max(position) from events), (select max(position) from account_events))
       and not exists (select from events where position is null)
       and not exists (select from account_events where position is null)
-      and not exists (select from tasks where kind in ('mail', 'notice') and (run_at <= now() or leased_until is not null)) as done
+      and not exists (select from tasks where kind in ('mail', 'notice')
+        and (run_at <= now() or leased_until is not null)) as done
       from notification_cursor`;
     return row?.done === true;
   });
@@ -153,7 +154,7 @@ describe('a notification', () => {
     expect(await app.metric('mail_oldest_due_seconds')).toBeLessThan(60);
   });
 
-  it('that can’t be turned off is emailed hourly at most, and the next email covers what happened since', async () => {
+  it('that can’t be turned off is emailed hourly at most; the next email covers what happened since', async () => {
     const job = await givenJob(app, 'disputed', people);
     const PROPOSAL = 'You got a proposal';
     const proposals = async () => (await mailsTo(people.owner.email)).filter((mail) => subjectOf(mail) === PROPOSAL);
