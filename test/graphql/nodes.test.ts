@@ -31,6 +31,8 @@ beforeAll(async () => {
   await app.rest('POST', '/v1/api-keys', { token, body: { name: 'a program' } });
   const { body } = await app.rest('POST', '/v1/webhooks', { token, body: { url: 'http://127.0.0.1:9/' } });
   await app.rest('POST', `/v1/webhooks/${body.webhook.id}/test`, { token, body: {} });
+  const passwords = { current_password: people.bidder.password, new_password: 'another good password' };
+  expect((await app.rest('POST', '/v1/me/password', { token: people.bidder.token, body: passwords })).status).toBe(200);
   const { profileId } = people.awardee;
   await app.rest('POST', `/v1/contractors/${profileId}/verify`, { token: people.admin.token });
   const offers = { awardee: { guaranteed_view: true } };
