@@ -49,6 +49,7 @@ const CONNECTIONS: Readonly<Record<string, readonly [reader: keyof People, aroun
   'Viewer.sessions': ['owner', (list) => `viewer { ${list} }`],
   'Viewer.bids': ['awardee', (list) => `viewer { ${list} }`],
   'Viewer.tokenTransactions': ['owner', (list) => `viewer { ${list} }`],
+  'Viewer.notifications': ['owner', (list) => `viewer { ${list} }`],
   'User.tokenTransactions': ['owner', (list) => `viewer { user { ${list} } }`],
   'Job.bids': ['owner', (list) => `job(id: "${ids.job}") { ${list} }`],
   'Job.timeline': ['owner', (list) => `job(id: "${ids.job}") { ${list} }`],

@@ -1,7 +1,7 @@
 /**
- * Who is notified of which event, in which words, and whether an email is sent at once, in the daily digest, or not at
- * all. The texts never contain what a user wrote, because emails use them, too. `docs/notifications.md` is generated
- * from this table.
+ * The people that each event notifies, the words for them, and whether an email is sent at once, in the daily digest,
+ * or not at all. Titles and sentences never contain what a user wrote, because emails use them, too. The table in
+ * `docs/notifications.md` is generated from this one.
  */
 import type { AccountEventType } from './account-events.js';
 import type { EventType } from './events.js';

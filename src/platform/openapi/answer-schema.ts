@@ -44,7 +44,7 @@ function hasNull({ type }: JsonSchema): boolean {
 function valueSchema(kind: ShapeKind, type: z.core.$ZodType, description: string, refOf: RefOf): JsonSchema {
   if (kind.is === 'object') return partSchema(entityOf(kind.schema), description, refOf);
   if (kind.is === 'union')
-    return { oneOf: kind.schemas.map((one) => partSchema(entityOf(one), entityOf(one).description, refOf)), description };
+    return { oneOf: kind.schemas.map(entityOf).map((one) => partSchema(one, one.description, refOf)), description };
   if (kind.is === 'list' && kind.of.is === 'object') {
     const entry = entityOf(kind.of.schema);
     return { type: 'array', items: partSchema(entry, entry.description, refOf), description };

@@ -84,7 +84,8 @@ async function addOthers(): Promise<void> {
     insert into bids (id, job_id, contractor_id, amount, job_created_at)
       select 'bid_' || n, 'job_' || n / 10, 'ctr_' || n, 5, now() from generate_series(1, 20000, 2) n;
     insert into account_events (id, user_id, type, occurred_at, position)
-      select 'aev_' || n, 'usr_' || n, 'webhook.paused', now(), -n from generate_series(1, 20000) n; reset session_replication_role`);
+      select 'aev_' || n, 'usr_' || n, 'webhook.paused', now(), -n from generate_series(1, 20000) n;
+    reset session_replication_role`);
 }
 
 interface Plan {

@@ -22,8 +22,8 @@ export interface NotificationSettings {
 export const readNotificationSettings = operation({
   name: 'notificationSettings',
   description:
-    'Returns when you’re emailed about each type of notification: `now`, in the `daily` digest, or not at all (`off`). ' +
-    'The feed has every type.',
+    'Returns when you’re emailed about each type of notification: `now`, in the `daily` digest, or not at all ' +
+    '(`off`). The feed has every type.',
   allows: 'signed in',
   budget: 'read',
   input: emptyInput,

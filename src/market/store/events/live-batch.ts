@@ -1,4 +1,4 @@
-/** Batches of new events for all streams of a server: the events of jobs and, for streams of notifications, accounts. */
+/** Batches of new events of jobs, for all streams of a server. Streams of notifications also get accounts' events. */
 import { isId, type UserId } from '../../rules/ids.js';
 import type { Db } from '../../../platform/db/database.js';
 import { LIVE } from '../../../platform/service-limits.js';

@@ -1,5 +1,5 @@
 /**
- * A person's notifications, newest first. Who is notified is stored, but every read decides what they can see: a
+ * A person's notifications, newest first. The recipients are stored, but every read decides what they can see. A
  * notification is gone while its reader can't read its event.
  */
 import { and, eq, getTableName, sql, type SQL } from 'drizzle-orm';
