@@ -6,9 +6,5 @@ import { webhookTasks } from '../market/webhooks/tasks.js';
 
 /** The kinds of tasks that this server runs. A server that can't send emails leaves them to others. */
 export function taskKinds(services: Services): Readonly<Record<string, TaskKind>> {
-  return {
-    webhook: webhookTasks(services),
-    ...(services.mail.isOn && { mail: mailTasks(services) }),
-    restore: restoreUserTasks,
-  };
+  return { webhook: webhookTasks(services), ...(services.mail.isOn && mailTasks(services)), restore: restoreUserTasks };
 }

@@ -133,7 +133,7 @@ function emailsFor(notified: readonly Notified[]): NewNotificationEmail[] {
       id: newId('mail'),
       userId,
       email,
-      domain: queueKey(email),
+      domain: domainOf(email),
       type,
       jobId,
       fromPosition,
@@ -144,9 +144,8 @@ function emailsFor(notified: readonly Notified[]): NewNotificationEmail[] {
   return [...emails.values()];
 }
 
-/** Emails about notifications have keys of their own, so they don't delay a domain's other emails, such as resets. */
-function queueKey(email: string): string {
-  return `notifications ${email.slice(email.lastIndexOf('@') + 1)}`;
+function domainOf(email: string): string {
+  return email.slice(email.lastIndexOf('@') + 1);
 }
 
 function parallel(notified: readonly Notified[]) {
@@ -187,5 +186,5 @@ function digestFor(wanted: readonly Notified[], unreadCount: number): NewDigest[
   const { userId, email } = one;
   const positions = asArray(listed.map(({ position }) => position));
   const leftOutCount = wanted.length - listed.length + unreadCount;
-  return [{ id: newId('mail'), userId, email, domain: queueKey(email), positions, leftOutCount }];
+  return [{ id: newId('mail'), userId, email, domain: domainOf(email), positions, leftOutCount }];
 }

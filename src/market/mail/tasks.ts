@@ -19,7 +19,11 @@ interface MailTaskOptions {
 
 type Failure = Pick<SendFailure, 'code' | 'end'>;
 
-export function mailTasks({ mail: settings, mailMetrics: metrics, log }: MailTaskOptions): TaskKind {
+export function mailTasks({
+  mail: settings,
+  mailMetrics: metrics,
+  log,
+}: MailTaskOptions): Record<'mail' | 'notice', TaskKind> {
   async function run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd> {
     const id = task.id as MailId;
     const [mail] = await selectMailToSend(db, { id });
@@ -51,5 +55,9 @@ export function mailTasks({ mail: settings, mailMetrics: metrics, log }: MailTas
     return { outcome: 'done', isSlow: durationMs >= MAIL.slowMs, write: (tx) => endMail(tx, { id, outcome }) };
   }
 
-  return { limits: TASKS.mail, retryAfterSeconds: MAIL.retryAfterSeconds, run };
+  const { retryAfterSeconds } = MAIL;
+  return {
+    mail: { limits: TASKS.mail, retryAfterSeconds, run },
+    notice: { limits: TASKS.notice, retryAfterSeconds, run },
+  };
 }

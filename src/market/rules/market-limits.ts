@@ -93,6 +93,8 @@ export const WEBHOOKS = {
 export const TASKS = {
   webhook: { places: 50, placesPerKey: 2, placesOfSlowKeys: 8, leaseSeconds: 30 },
   mail: { places: 10, placesPerKey: 6, placesOfSlowKeys: 2, leaseSeconds: 60 },
+  /** Emails about notifications, which must not delay other emails, such as password resets. */
+  notice: { places: 10, placesPerKey: 6, placesOfSlowKeys: 2, leaseSeconds: 60 },
   restore: { places: 2, placesPerKey: 2, placesOfSlowKeys: 1, leaseSeconds: 30 },
 } as const;
 

@@ -93,7 +93,7 @@ const emailsNow = statement(
   },
   (_: Placeholders<object>, fields) =>
     builder.select(fields).from(
-      sql`(select greatest(run_at, leased_until) as due_at from tasks where kind = 'mail'
+      sql`(select greatest(run_at, leased_until) as due_at from tasks where kind in ('mail', 'notice')
         limit ${WAITING_MAX}) waiting`,
     ),
 );

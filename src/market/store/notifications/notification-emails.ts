@@ -193,7 +193,7 @@ export const insertNotificationEmails = statement(
       where id not in (select id from waiting)
       returning id
     )
-    insert into tasks (id, kind, key) select id, 'mail', domain from list join added using (id)`,
+    insert into tasks (id, kind, key) select id, 'notice', domain from list join added using (id)`,
 );
 
 interface Marked {
@@ -278,7 +278,7 @@ export const insertDigests = statement(
       select id, 'digest', email, "userId", positions::bigint[], "leftOutCount" from list
       returning id
     )
-    insert into tasks (id, kind, key) select id, 'mail', domain from list join added using (id)`,
+    insert into tasks (id, kind, key) select id, 'notice', domain from list join added using (id)`,
 );
 
 export const clearMarks = statement(
