@@ -49,6 +49,7 @@ const CONNECTIONS: Readonly<Record<string, readonly [reader: keyof People, aroun
   'Viewer.sessions': ['owner', (list) => `viewer { ${list} }`],
   'Viewer.bids': ['awardee', (list) => `viewer { ${list} }`],
   'Viewer.tokenTransactions': ['owner', (list) => `viewer { ${list} }`],
+  'Viewer.notifications': ['owner', (list) => `viewer { ${list} }`],
   'User.tokenTransactions': ['owner', (list) => `viewer { user { ${list} } }`],
   'Job.bids': ['owner', (list) => `job(id: "${ids.job}") { ${list} }`],
   'Job.timeline': ['owner', (list) => `job(id: "${ids.job}") { ${list} }`],
@@ -67,8 +68,9 @@ interface Page {
 
 async function read(name: string, page: string): Promise<Page> {
   const [reader, around] = CONNECTIONS[name]!;
-  // An earlier offer doesn't have its own ID.
-  const id = name === 'Bid.revisions' ? 'id: version' : 'id';
+  // An earlier offer and a notification don't have their own IDs.
+  const keys: Record<string, string> = { 'Bid.revisions': 'id: version', 'Viewer.notifications': 'id: position' };
+  const id = keys[name] ?? 'id';
   const pageInfo = 'pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
   const parts = `edges { cursor node { ${id} } } ${pageInfo} totalCount`;
   const field = name.split('.')[1];

@@ -46,7 +46,7 @@ function aboutJob(row: NotifiedRow, event: NonNullable<NotifiedRow['event']>) {
   if (!readerOfEvent({ role, homeownerId, contractorId }, job, 'mine')) return undefined;
   const isAwardee = contractorId !== null && contractorId === awardedContractorId;
   const { type, jobId } = event;
-  return { type, jobId, readers: readersOfJob(role, isAwardee) };
+  return { type, jobId, readers: readersOfJob(role, isAwardee, event.bidderId !== null) };
 }
 
 function aboutAccount({ role, userId, accountEvent }: NotifiedRow) {

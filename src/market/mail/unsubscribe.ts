@@ -31,7 +31,7 @@ export function readUnsubscribeToken(tokens: LinkTokens, token: string): Unsubsc
 
 /** The titles of the emails that the link turns off. A contractor gets some types about two kinds of jobs. */
 export function titlesOf({ role, types }: Unsubscription): readonly string[] {
-  const readers = [...readersOfJob(role, true), 'user'] as const;
+  const readers = [...readersOfJob(role, true, false), 'user'] as const;
   const titles = types.flatMap((type) => readers.map((reader) => notificationFor(type, [reader])?.title));
   return [...new Set(titles)].filter((title) => title !== undefined);
 }

@@ -1,7 +1,7 @@
 /**
- * Who is notified of which event, in which words, and whether an email is sent at once, in the daily digest, or not at
- * all. The texts never contain what a user wrote, because emails use them, too. `docs/notifications.md` is generated
- * from this table.
+ * The people that each event notifies, the words for them, and whether an email is sent at once, in the daily digest,
+ * or not at all. Titles and sentences never contain what a user wrote, because emails use them, too. The table in
+ * `docs/notifications.md` is generated from this one.
  */
 import type { AccountEventType } from './account-events.js';
 import type { EventType } from './events.js';
@@ -210,9 +210,13 @@ export function notificationFor(
   return readers.map((reader) => entries[reader]).find((entry) => entry !== undefined);
 }
 
-/** A person's readers of a job's events, the likeliest first. */
-export function readersOfJob(role: Role, isAwardee: boolean): readonly NotificationReader[] {
-  if (role === 'contractor') return isAwardee ? ['awardee', 'bidder'] : ['bidder', 'awardee'];
+/**
+ * A person's readers of a job's event, the likeliest first. A bidder reads an event as an awardee only if it's about
+ * their own bid, because the award may have been taken back. Other events are about somebody else's work.
+ */
+export function readersOfJob(role: Role, isAwardee: boolean, isOfBid: boolean): readonly NotificationReader[] {
+  if (role === 'contractor' && !isAwardee) return isOfBid ? ['bidder', 'awardee'] : ['bidder'];
+  if (role === 'contractor') return ['awardee', 'bidder'];
   return role === 'admin' ? ['admin'] : ['owner'];
 }
 
@@ -231,7 +235,7 @@ export interface NotifiedTypeOfRole {
 
 /** The types that people with this role can be notified of, in the table's order. */
 export function notifiedTypesOf(role: Role): readonly NotifiedTypeOfRole[] {
-  const readers = [...readersOfJob(role, true), 'user'] as const;
+  const readers = [...readersOfJob(role, true, false), 'user'] as const;
   return Object.entries<Entries<NotificationReader>>(NOTIFICATIONS).flatMap(([type, entries]) => {
     const own = readers.map((reader) => entries[reader]).filter((entry) => entry !== undefined);
     const [first] = own;

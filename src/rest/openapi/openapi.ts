@@ -117,9 +117,14 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
     'Disagreements about the work.',
   ],
   ['Events', /^\/events\b/, 'The events on your jobs, as one list that you read from a position.'],
+  [
+    'Notifications',
+    /^(\/me)?\/notification/,
+    'What others did with your jobs, your bids, and your account, and your settings.',
+  ],
   ['Contractors', /^\/contractors\b/, 'Contractors’ public profiles, reviews, jobs, and bids.'],
   ['Sessions', /^\/(auth\/|sessions\b)/, 'Sign up, log in, refresh tokens, and log out.'],
-  ['Own account', /^\/me\b/, 'Your user, profile, email address, and password.'],
+  ['Own account', /^\/me\b(?!\/notification)/, 'Your user, profile, email address, and password.'],
   [
     'Tokens',
     /^\/tokens\b/,

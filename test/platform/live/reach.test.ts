@@ -19,7 +19,7 @@ import { openTestApp, type TestApp } from '../../setup/app.js';
 import { isAwarded, isIn } from '../../story/specified.js';
 import { LIVE_QUERIES } from '../../../src/market/operations/events/live-events.js';
 import { readNotificationPage } from '../../../src/market/operations/notifications/live-notifications.js';
-import { notifiedTypesOf } from '../../../src/market/rules/notifications.js';
+import { NOTIFICATIONS, notifiedTypesOf } from '../../../src/market/rules/notifications.js';
 import { offered, readAll, type Range } from './reading.js';
 import { viewerOf } from './viewers.js';
 
@@ -190,8 +190,11 @@ async function notified(viewer: Viewer, { after, upTo }: Range): Promise<string[
 }
 
 /** Admins are notified only of some reminders. Nobody in this test causes an event. */
-function isNotified({ role }: Viewer, { event: { type, data } }: EventWithParties): boolean {
+function isNotified({ role, contractorId }: Viewer, found: EventWithParties): boolean {
+  const { type, data, bidderId } = found.event;
   if (role === 'admin' && type === 'job.reminded') return data['to'] === 'admin';
+  const isOfOthersWork = role === 'contractor' && found.awardedContractorId !== contractorId && bidderId === null;
+  if (isOfOthersWork) return 'bidder' in NOTIFICATIONS[type];
   return notifiedTypesOf(role).some((one) => one.type === type);
 }
 

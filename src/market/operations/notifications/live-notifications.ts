@@ -44,12 +44,14 @@ function readLive(viewer: Viewer, entry: LiveEntry): Notification | undefined {
   if (!('homeownerId' in entry)) return ofAccount(viewer, entry.event, false);
   const event = readEvent(viewer, entry, 'mine');
   const isAwardee = viewer.contractorId !== null && entry.awardedContractorId === viewer.contractorId;
-  return event && ofJob(viewer, event, isAwardee, false);
+  if (!event || !notificationFor(event.type, readersOfJob(viewer.role, isAwardee, event.bidderId !== null)))
+    return undefined;
+  return ofJob(viewer, event, isAwardee, false);
 }
 
 function ofJob({ role }: Viewer, event: JobEvent, isAwardee: boolean, isRead: boolean): Notification {
   const { jobId, bidId } = event;
-  return { ...wordsFor(event, readersOfJob(role, isAwardee)), jobId, bidId, event, isRead };
+  return { ...wordsFor(event, readersOfJob(role, isAwardee, event.bidderId !== null)), jobId, bidId, event, isRead };
 }
 
 function ofAccount({ userId }: Viewer, event: AccountEvent, isRead: boolean): Notification {

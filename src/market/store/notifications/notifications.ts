@@ -1,11 +1,11 @@
 /**
- * A person's notifications, newest first. Who is notified is stored, but every read decides what they can see: a
+ * A person's notifications, newest first. The recipients are stored, but every read decides what they can see. A
  * notification is gone while its reader can't read its event.
  */
 import { and, eq, getTableName, sql, type SQL } from 'drizzle-orm';
 import { ACCOUNT_EVENT_TYPES_FOR_ADMINS } from '../../rules/account-events.js';
 import { UNREAD_COUNTED_MAX } from '../../rules/market-limits.js';
-import { notifiedTypesOf } from '../../rules/notifications.js';
+import { NOTIFICATIONS, NOTIFIED_TYPES, notifiedTypesOf } from '../../rules/notifications.js';
 import type { UserId } from '../../rules/ids.js';
 import type { Role, Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
@@ -45,6 +45,9 @@ const IS_AWARDEE = sql<boolean>`own.status is not distinct from 'accepted'`;
 
 const oneOf = (types: readonly string[]) => sql.raw(`in (${types.map((type) => `'${type}'`).join(', ')})`);
 
+/** Other events are about somebody else's work, although bidders can read some of them. */
+const BIDDER_TYPES = NOTIFIED_TYPES.filter((type) => 'bidder' in NOTIFICATIONS[type]);
+
 function isVisibleJobEvent(role: Role, $: Placeholders<ViewerIds>): SQL {
   switch (role) {
     case 'admin':
@@ -52,7 +55,8 @@ function isVisibleJobEvent(role: Role, $: Placeholders<ViewerIds>): SQL {
     case 'homeowner':
       return sql`"events"."homeowner_id" = ${$('homeownerId')} and ${visibleEventsOfOwner}`;
     case 'contractor':
-      return sql`own.id is not null and ${visibleEventsOfBidder($('contractorId'), IS_AWARDEE)}`;
+      return sql`own.id is not null and ${visibleEventsOfBidder($('contractorId'), IS_AWARDEE)}
+        and (${IS_AWARDEE} or "events"."bidder_id" is not null or "events"."type" ${oneOf(BIDDER_TYPES)})`;
   }
 }
 

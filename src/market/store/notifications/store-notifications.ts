@@ -38,12 +38,12 @@ const owners = sql`select h.user_id, "events"."position" from ${NEW_EVENTS}
     and h.user_id is distinct from "events"."actor_id"`;
 
 /** Events of one bid are for that bid's contractor only, so the other bids on the job aren't read. */
-const contractors = (bid: SQL) => sql`select own.user_id, "events"."position" from ${NEW_EVENTS}
+const contractors = (bid: SQL, isForBidder: SQL) => sql`select own.user_id, "events"."position" from ${NEW_EVENTS}
   cross join lateral (
     select own.contractor_id, own.status,
       (select c.user_id from contractors c where c.id = own.contractor_id) as user_id
     from bids own where own.job_id = "events"."job_id" and ${bid} and ${IS_COUNTED} offset 0) own
-  where "events"."type" ${isForAny('awardee', 'bidder')}
+  where ("events"."type" ${isForAny('bidder')} or "events"."type" ${isForAny('awardee')} and ${isForBidder})
     and ${visibleEventsOfBidder(sql`own.contractor_id`, IS_ACCEPTED)}
     and own.user_id is distinct from "events"."actor_id"`;
 
@@ -62,8 +62,8 @@ const adminsOfAccounts = sql`select u.id, a.position from new_account_events a j
 const recipients = sql.join(
   [
     owners,
-    contractors(sql`"events"."bidder_id" is null`),
-    contractors(sql`own.contractor_id = "events"."bidder_id"`),
+    contractors(sql`"events"."bidder_id" is null`, IS_ACCEPTED),
+    contractors(sql`own.contractor_id = "events"."bidder_id"`, sql`true`),
     admins,
     accountHolders,
     adminsOfAccounts,

@@ -1,6 +1,6 @@
 /**
- * Who is notified of which event, and how they want to be. Texts and visibility aren't stored. They're derived when a
- * notification is read or emailed.
+ * The recipients of each event's notifications, and how they want to be emailed. Titles and visibility aren't stored.
+ * They're derived when a notification is read or emailed.
  */
 import { sql } from 'drizzle-orm';
 import { boolean, check, date, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';

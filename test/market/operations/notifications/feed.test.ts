@@ -82,7 +82,7 @@ describe('the feed', () => {
   it.each([
     ['owner', ['owner']],
     ['awardee', ['awardee', 'bidder']],
-    ['bidder', ['awardee', 'bidder']],
+    ['bidder', ['bidder']],
   ] as const)('shows the %s what others did with their jobs and bids, newest first', async (who, readers) => {
     const events = await expected(people[who], readers);
     expect(events.length).toBeGreaterThan(10);
