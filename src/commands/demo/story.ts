@@ -1,4 +1,4 @@
-/** Creates the sample data through REST. Prices and other values rotate, so every run creates the same data. */
+/** Creates the sample data through REST. Prices and other values aren't random, so every run creates the same data. */
 import { isIn, JOB_STATES } from '../../market/rules/states.js';
 import {
   ADMIN,
@@ -36,7 +36,7 @@ export async function isThere(url: string): Promise<boolean> {
 
 interface Town {
   readonly url: string;
-  /** Reads the token in the email that confirms a person's address. Undefined if the server has no mailbox. */
+  /** Reads the token in a person's confirmation email. Undefined if the server has no mailbox. */
   readonly tokenTo: ((email: string) => Promise<string | undefined>) | undefined;
   readonly onStep: (what: string) => void;
 }
