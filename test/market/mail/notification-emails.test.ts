@@ -1,4 +1,4 @@
-/** Emails about notifications, as a real mail server receives them: who gets which, how often, and how to stop them. */
+/** Emails about notifications, as a real mail server receives them: their recipients, how often they come, and how to stop them. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { JOB_STATES } from '../../../src/market/rules/states.js';
 import { JWT_SECRET, openTestApp, type TestApp } from '../../setup/app.js';
@@ -139,7 +139,7 @@ describe('a notification', () => {
     expect(await subjectsTo(owner)).toHaveLength(3);
   });
 
-  it('beyond the 30th in a day goes into the digest', async () => {
+  it('after the 30th in a day goes into the digest', async () => {
     const { owner, job } = await ownerWithJob('Orla');
     await app.sql`insert into mails (id, kind, email, user_id, type, outcome, sent_at)
       select 'mal_' || lpad(n::text, 27, '0'), 'notification', ${owner.email}, ${owner.userId}, 'bid.submitted', 'sent',
