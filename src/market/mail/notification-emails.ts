@@ -163,7 +163,7 @@ export function sendDigests(db: Db, digestHour: number): Promise<boolean> {
     if (due.hasBegun) return true;
     const people = await selectDigestRecipients(tx, due);
     if (people.length === 0) {
-      await endDigest(tx, {});
+      await tx.commitWith(endDigest(tx, {}));
       return false;
     }
     const recipients = { userIds: asArray(people.map(({ userId }) => userId)), upTo: due.upTo };

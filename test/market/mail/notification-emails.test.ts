@@ -464,8 +464,8 @@ it('two servers that look at the same time email a notification once', async () 
   await idle.sql`insert into users (id, email, user_type, first_name, last_name, password_hash, referral_code,
       email_verified)
     values (${`usr_${'0'.repeat(27)}`}, 'nora@example.test', 'homeowner', 'A', 'B', '-', 'R', true)`;
-  await idle.sql`insert into account_events (id, user_id, type)
-    values (${`aev_${'0'.repeat(27)}`}, ${`usr_${'0'.repeat(27)}`}, 'webhook.paused')`;
+  await idle.sql`insert into account_events (id, user_id, type, occurred_at)
+    values (${`aev_${'0'.repeat(27)}`}, ${`usr_${'0'.repeat(27)}`}, 'webhook.paused', now())`;
   idle.services.live.wake();
   await until(
     async () => (await idle.sql`select from notification_cursor where stored_up_to > mailed_up_to`).length > 0,
