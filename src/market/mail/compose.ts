@@ -54,9 +54,10 @@ const isNotice = (mail: Mail): mail is NoticeMail => NOTICES.some((kind) => kind
 
 async function notifiedBy(db: Db, mail: NoticeMail, purpose: Purpose): Promise<Notified[]> {
   const { userId, positions } = mail;
-  const rows = await (positions === null
-    ? selectNotificationsOfKind(db, mail)
-    : selectNotificationsAt(db, { userId, positions }));
+  const rows =
+    positions === null
+      ? (await selectNotificationsOfKind(db, mail)).toReversed()
+      : await selectNotificationsAt(db, { userId, positions });
   const notified = rows.map(readNotified).filter((one) => one !== undefined);
   return purpose === 'show' ? notified : notified.filter(({ channel }) => channel !== 'off');
 }

@@ -4,11 +4,10 @@
  */
 import type { Logger } from 'pino';
 import type { DatabaseWatch } from '../../platform/db/database-watch.js';
-import { pipelined, type Db } from '../../platform/db/database.js';
+import { pipelined, type Db, type Transaction } from '../../platform/db/database.js';
 import { asArray } from '../../platform/db/statement.js';
 import { type Queue, repeat, type Repeated } from '../../platform/queue/queue.js';
 import { NOTIFICATION_EMAILS } from '../rules/market-limits.js';
-import { notifiedTypesOf } from '../rules/notifications.js';
 import { newId } from '../store/new-id.js';
 import {
   clearMarks,
@@ -17,10 +16,11 @@ import {
   insertDigests,
   insertNotificationEmails,
   lockDigest,
-  lockEmailCursor,
+  lockEmails,
   markEmailedLater,
   moveEmailCursor,
   selectDigestRecipients,
+  selectEmailStep,
   selectEmailState,
   selectNotificationsForDigests,
   selectNotificationsToEmail,
@@ -29,7 +29,7 @@ import {
   type NotifiedRow,
 } from '../store/notifications/notification-emails.js';
 import { NOTIFICATION_DECISIONS, type MailMetrics, type NotificationDecision } from './metrics.js';
-import { readNotified, type Notified } from './notified.js';
+import { isFixedFor, readNotified, type Notified } from './notified.js';
 import type { MailSettings } from './send.js';
 
 interface NotificationEmailOptions {
@@ -72,17 +72,18 @@ export async function emailNotifications(db: Db, metrics: Pick<MailMetrics, 'rec
 }
 
 /** Returns how many notifications each decision was made about. Undefined if there are no new ones. */
-async function decideNext(tx: Db): Promise<Record<NotificationDecision, number> | undefined> {
-  const [step] = await lockEmailCursor(tx, {});
-  if (!step || step.after === step.upTo) return undefined;
+async function decideNext(tx: Transaction): Promise<Record<NotificationDecision, number> | undefined> {
+  const [[lock], [step]] = await pipelined(lockEmails(tx, {}), selectEmailStep(tx, {}));
+  if (!lock?.isLocked || !step || step.after === step.upTo) return undefined;
   const rows = await selectNotificationsToEmail(tx, step);
   const notified = readAll(rows.filter(({ isTooOld }) => !isTooOld)).filter(({ channel }) => channel !== 'off');
   const { now, later, beyondLimit } = await withinLimit(tx, notified);
   const toMark = [...later, ...beyondLimit];
-  await pipelined(
+  // The numbering of events also locks the cursor before it deletes notifications.
+  await tx.commitWith(
     ...(now.length > 0 ? [insertNotificationEmails(tx, { list: JSON.stringify(emailsFor(now)) })] : []),
-    ...(toMark.length > 0 ? [markEmailedLater(tx, parallel(toMark))] : []),
     moveEmailCursor(tx, step),
+    ...(toMark.length > 0 ? [markEmailedLater(tx, parallel(toMark))] : []),
   );
   return {
     now: now.length,
@@ -112,8 +113,7 @@ async function withinLimit(tx: Db, notified: readonly Notified[]): Promise<Sorte
   const counts = new Map<string, number>();
   for (const { userId, type, count } of await countRecentEmails(tx, { userIds: asArray([...roles.keys()]) })) {
     const role = roles.get(userId);
-    const isFixed = role && notifiedTypesOf(role).some((one) => one.type === type && one.isFixed);
-    if (!isFixed) counts.set(userId, (counts.get(userId) ?? 0) + count);
+    if (!role || !isFixedFor(role, type)) counts.set(userId, (counts.get(userId) ?? 0) + count);
   }
   const beyondLimit = limited.filter(({ userId }) => {
     const count = (counts.get(userId) ?? 0) + 1;
@@ -160,9 +160,10 @@ export function sendDigests(db: Db, digestHour: number): Promise<boolean> {
   return db.inTransaction(async (tx) => {
     const [due] = await lockDigest(tx, { digestHour });
     if (!due) return false;
+    if (due.hasBegun) return true;
     const people = await selectDigestRecipients(tx, due);
     if (people.length === 0) {
-      await endDigest(tx, {});
+      await tx.commitWith(endDigest(tx, {}));
       return false;
     }
     const recipients = { userIds: asArray(people.map(({ userId }) => userId)), upTo: due.upTo };

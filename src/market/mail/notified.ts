@@ -4,6 +4,7 @@ import type { JobId, UserId } from '../rules/ids.js';
 import {
   notificationFor,
   NOTIFICATIONS,
+  notifiedTypesOf,
   readersOfAccount,
   readersOfJob,
   type Channel,
@@ -34,9 +35,17 @@ export function readNotified(row: NotifiedRow): Notified | undefined {
   if (!what || !Object.hasOwn(NOTIFICATIONS, what.type)) return undefined;
   const entry = notificationFor(what.type, what.readers);
   if (!entry) return undefined;
-  const wanted = entry.isFixed ? 'now' : (setting ?? entry.channel);
+  const wanted = isFixedFor(role, what.type) ? entry.channel : (setting ?? entry.channel);
   const channel = canGetEmail && !entry.hasOwnEmail ? wanted : 'off';
   return { userId, role, email, position, type: what.type, jobId: what.jobId, entry, channel };
+}
+
+/**
+ * True if these people can't choose a channel for the type. For a contractor, it may be fixed about their own jobs and
+ * off about those that they bid on.
+ */
+export function isFixedFor(role: Role, type: NotifiedType): boolean {
+  return notifiedTypesOf(role).some((one) => one.type === type && one.isFixed);
 }
 
 function aboutJob(row: NotifiedRow, event: NonNullable<NotifiedRow['event']>) {

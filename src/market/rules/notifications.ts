@@ -200,14 +200,14 @@ export const REMINDED_ADMIN = 'admin';
 
 /**
  * The first entry counts. A contractor can have become the awardee since the event, or the award may have been taken
- * back, so both of their entries apply.
+ * back, so both of their entries apply. During an upgrade, the type can be one that this build doesn't know.
  */
 export function notificationFor(
   type: NotifiedType,
   readers: readonly NotificationReader[],
 ): NotificationEntry | undefined {
-  const entries: Entries<NotificationReader> = NOTIFICATIONS[type];
-  return readers.map((reader) => entries[reader]).find((entry) => entry !== undefined);
+  const { [type]: entries }: { [Type in NotifiedType]?: Entries<NotificationReader> } = NOTIFICATIONS;
+  return readers.map((reader) => entries?.[reader]).find((entry) => entry !== undefined);
 }
 
 /**

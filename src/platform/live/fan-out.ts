@@ -21,8 +21,8 @@ export interface Subscriber<Entry> {
   /** Receives a batch's entries with the stream's key, in order. */
   onBatch(entries: readonly Entry[]): void;
   /**
-   * Called if the stream joined while a batch was being read, so it missed part of the batch. The stream must then read
-   * those events itself.
+   * Called if the stream joined while a batch was being read, so it missed part of the batch, or if it failed to receive
+   * one. The stream must then read those events itself.
    */
   onGap(): void;
   end(): void;
@@ -61,7 +61,7 @@ export function createFanOut<Entry extends LogEntry>(
   db: Db,
   { queries, metrics, onFailure }: FanOutOptions<Entry>,
 ): FanOut<Entry> {
-  const subscribers = createRegister(queries.keysOf);
+  const subscribers = createRegister(queries.keysOf, onFailure);
   const listeners = new Set<(upTo: bigint) => void>();
   let last: bigint | undefined;
   let cursor = 0n;
@@ -130,7 +130,10 @@ interface Register<Entry> {
   end(): void;
 }
 
-function createRegister<Entry>(keysOf: BatchQueries<Entry>['keysOf']): Register<Entry> {
+function createRegister<Entry>(
+  keysOf: BatchQueries<Entry>['keysOf'],
+  onFailure: (error: unknown) => void,
+): Register<Entry> {
   const allSubscribers = new Set<Subscriber<Entry>>();
   const byKey = new Map<string, Set<Subscriber<Entry>>>();
   const readers = new Map<string, number>();
@@ -173,7 +176,15 @@ function createRegister<Entry>(keysOf: BatchQueries<Entry>['keysOf']): Register<
           else entriesBySubscriber.set(subscriber, [entry]);
         }
       }
-      for (const [subscriber, entries] of entriesBySubscriber) subscriber.onBatch(entries);
+      for (const [subscriber, entries] of entriesBySubscriber) {
+        try {
+          subscriber.onBatch(entries);
+        } catch (error) {
+          onFailure(error);
+          leave(subscriber);
+          subscriber.onGap();
+        }
+      }
     },
     join: (subscriber) => {
       allSubscribers.add(subscriber);

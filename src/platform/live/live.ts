@@ -40,14 +40,22 @@ export interface LiveQueries<Entry> extends BatchQueries<Entry> {
   /** The channel for heartbeats and the IDs of revoked sessions. */
   readonly sessionsChannel: string;
   numberEvents(db: Db, values: { batch: number }): Promise<NumberedBatch>;
-  /** Counts the events without a position, and sends the heartbeat on the sessions channel. */
-  pollEvents(db: Db, values: { heartbeat: string }): Promise<readonly LogState[]>;
+  /**
+   * Counts the events without a position, and sends the heartbeat on the sessions channel. Also says if events have
+   * positions, but the work that goes along with them isn't done.
+   */
+  pollEvents(db: Db, values: { heartbeat: string }): Promise<readonly PolledState[]>;
   findEndedSessions(db: Db, sessions: readonly string[]): Promise<readonly string[]>;
 }
 
 interface LogState {
   readonly lastPosition: string;
   readonly waiting: number;
+}
+
+interface PolledState extends LogState {
+  /** True if a server of an earlier release numbered events, or somebody did by hand. */
+  readonly isBehind: boolean;
 }
 
 interface NumberedBatch extends Pick<LogState, 'lastPosition'> {
@@ -117,7 +125,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     if (!state) return;
     answeredAtMs = performance.now();
     metrics.recordWaiting(state.waiting);
-    if (state.waiting > 0) numbering.wake();
+    if (state.waiting > 0 || state.isBehind) numbering.wake();
     fanOut.advanceTo(BigInt(state.lastPosition));
   }
 

@@ -1,5 +1,6 @@
 /** Emails about notifications, as a real mail server receives them: their recipients, how often they come, and how to stop them. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { emailNotifications } from '../../../src/market/mail/notification-emails.js';
 import { JOB_STATES } from '../../../src/market/rules/states.js';
 import { JWT_SECRET, openTestApp, type TestApp } from '../../setup/app.js';
 import { award, bidOf, must } from '../../story/awards.js';
@@ -177,6 +178,34 @@ describe('a notification', () => {
     expect(second?.content).toContain('This happened 2 times since our last email about it.');
     for (const mail of [first, second]) expect(mail?.headers).not.toContain('List-Unsubscribe');
     await app.sql`delete from mails where outcome is null`;
+  });
+
+  it('that can’t be turned off is extended only while it waits, and never after an attempt to send it', async () => {
+    const job = await givenJob(app, 'disputed', people);
+    await settled();
+    server.refuse = { code: 451, text: 'greylisted' };
+    for (let time = 0; time < 3; time += 1) {
+      await must(app, 'resolveDispute', people.awardee, job, undefined, { resolution: `Proposal ${time}` });
+      await settled();
+    }
+    const rows = await app.sql`select t.attempts, m.up_to_position > m.from_position as is_extended
+      from mails m join tasks t on t.id = m.id where m.type = 'job.resolution_proposed' and m.job_id = ${job.id}
+      order by m.from_position`;
+    expect(rows).toEqual([
+      { attempts: 1, is_extended: false },
+      { attempts: 0, is_extended: true },
+    ]);
+    await app.sql`delete from tasks where kind = 'notice'`;
+    await app.sql`delete from mails where outcome is null`;
+  });
+
+  it('about an award that a bidder lost isn’t emailed, even if they have a setting for awards', async () => {
+    const job = await openJob(people.owner);
+    const bid = await bidOf(app, people.awardee, job);
+    await bidOf(app, people.bidder, job);
+    await app.sql`insert into notification_settings values (${people.bidder.userId}, 'job.awarded', 'now')`;
+    await award(app, people, job, bid);
+    expect(await subjectsTo(people.bidder)).not.toContain('A job you bid on was awarded');
   });
 
   it('about an award reaches the contractor once, even if they already got 30 emails that day', async () => {
@@ -427,6 +456,30 @@ describe('unsubscribing', () => {
     expect((await open(link.replace(app.url, later.url))).status).toBe(404);
     await later.close();
   });
+});
+
+it('two servers that look at the same time email a notification once', async () => {
+  // Behind a proxy, a server without SMTP_URL leaves emails to others.
+  const idle = await openTestApp({ TRUST_PROXY_HOPS: '1' });
+  await idle.sql`insert into users (id, email, user_type, first_name, last_name, password_hash, referral_code,
+      email_verified)
+    values (${`usr_${'0'.repeat(27)}`}, 'nora@example.test', 'homeowner', 'A', 'B', '-', 'R', true)`;
+  await idle.sql`insert into account_events (id, user_id, type, occurred_at)
+    values (${`aev_${'0'.repeat(27)}`}, ${`usr_${'0'.repeat(27)}`}, 'webhook.paused', now())`;
+  idle.services.live.wake();
+  await until(
+    async () => (await idle.sql`select from notification_cursor where stored_up_to > mailed_up_to`).length > 0,
+  );
+  // The first server to ask for the lock gets it a second later, after the other one is done.
+  await idle.sql`create sequence asked`;
+  await idle.sql`create function pg_try_advisory_xact_lock(int) returns boolean language plpgsql as $$ begin
+    if nextval('asked') = 1 then perform pg_sleep(1); end if;
+    return pg_catalog.pg_try_advisory_xact_lock($1::bigint);
+  end $$`;
+  const look = () => emailNotifications(idle.services.db, { recordNotification: () => {} });
+  expect((await Promise.all([look(), look()])).toSorted()).toEqual([false, true]);
+  expect(await idle.sql`select from mails where kind = 'notification'`).toHaveLength(1);
+  await idle.close();
 });
 
 it('200 people each get one email, while one of two instances stops', async () => {

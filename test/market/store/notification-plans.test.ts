@@ -81,6 +81,9 @@ async function addOthers(): Promise<void> {
         'other ' || n from generate_series(1, 20000) n;
     insert into homeowners (id, user_id) select 'hmw_' || n, 'usr_' || n from generate_series(2, 20000, 2) n;
     insert into contractors (id, user_id) select 'ctr_' || n, 'usr_' || n from generate_series(1, 20000, 2) n;
+    insert into jobs (id, homeowner_id, status, title, description, category, urgency, address_line1, city, state)
+      select 'job_' || n, 'hmw_' || 2 * n, 'draft', 'A job', 'To be done', 'roofing', 'standard', '1 Main', 'Austin', 'TX'
+      from generate_series(1, 2000) n;
     insert into bids (id, job_id, contractor_id, amount, job_created_at)
       select 'bid_' || n, 'job_' || n / 10, 'ctr_' || n, 5, now() from generate_series(1, 20000, 2) n;
     insert into account_events (id, user_id, type, occurred_at, position)
@@ -110,6 +113,14 @@ async function blocksOf(work: (on: Db) => Promise<unknown>): Promise<number[]> {
     }
   }
   return blocks;
+}
+
+/** Without this, the app would store notifications during the work. The lock is the one for positions. */
+async function whileNobodyNumbers(work: () => Promise<void>): Promise<void> {
+  await app.sql.begin(async (tx) => {
+    await tx`select from number_events(0)`;
+    await work();
+  });
 }
 
 /** Deeper indexes add a few blocks. */
@@ -166,7 +177,75 @@ it('storing the notifications of new events reads only those events and their re
   const step = (on: Db) => storeNotifications(on, {});
   const idle = await blocksOf(step);
   for (const blocks of idle) expect(blocks).toBeLessThan(60);
-  await app.sql`update notification_cursor set mailed_up_to = 0, stored_up_to = stored_up_to - 20`;
-  const busy = await blocksOf(step);
-  for (const blocks of busy) expect(blocks).toBeLessThan(800);
+  await whileNobodyNumbers(async () => {
+    await app.sql`update notification_cursor set mailed_up_to = 0, stored_up_to = stored_up_to - 20`;
+    const busy = await blocksOf(step);
+    for (const blocks of busy) expect(blocks).toBeLessThan(800);
+  });
+});
+
+describe('a step takes on a limited amount of work', () => {
+  const storedUpTo = async () => {
+    const [cursor] = await app.sql`select stored_up_to::int as at from notification_cursor`;
+    return Number(cursor?.at);
+  };
+
+  /** Inserts events of a job that get the next positions. Nobody else may be numbering. */
+  async function insertEvents(count: number, { jobId, type, of }: { jobId: string; type: string; of: Pair }) {
+    await app.sql`insert into events (id, job_id, sequence, type, actor_id, bidder_id, homeowner_id, position)
+      select 'evt_' || gen_random_uuid(), ${jobId}, 1000000 + n, ${type}, ${of.owner.userId},
+        ${type === 'job.updated' ? null : of.bidder.profileId}, ${of.owner.profileId}, last + n
+      from (select greatest((select max(position) from events), (select max(position) from account_events)) as last) log,
+        generate_series(1, ${count}::int) n`;
+  }
+
+  it('so edits of a job with very many bidders are stored in several steps', async () => {
+    const { id } = await givenJob(app, 'open', { ...people, ...few });
+    await allNumbered(app);
+    await app.sql.unsafe(`set session_replication_role = replica;
+      insert into bids (id, job_id, contractor_id, amount, job_created_at)
+        select 'bid_of_many_' || n, '${id}', 'ctr_' || n, 5, now() from generate_series(1, 7999, 2) n;
+      update jobs set bids_ever = 4000 where id = '${id}';
+      reset session_replication_role`);
+    const steps: [number, boolean | undefined][] = [];
+    await whileNobodyNumbers(async () => {
+      const before = await storedUpTo();
+      await insertEvents(5, { jobId: id, type: 'job.updated', of: few });
+      for (let isBehind: boolean | undefined = true; isBehind;) {
+        [{ isBehind } = { isBehind: undefined }] = await storeNotifications(db, {});
+        steps.push([(await storedUpTo()) - before, isBehind]);
+      }
+    });
+    expect(steps).toEqual([
+      [2, true],
+      [4, true],
+      [5, false],
+    ]);
+    const [stored] = await app.sql`select count(*)::int as count from notifications n join events e using (position)
+      where e.job_id = ${id} and e.type = 'job.updated' and n.user_id not in (${few.bidder.userId},
+        ${people.awardee.userId})`;
+    expect(stored?.count).toBe(5 * 4_000);
+  });
+
+  it('so a withdrawal looks back only at the newest events of its job', async () => {
+    const [job] = await app.sql`select job_id as id from bids where contractor_id = ${many.bidder.profileId}`;
+    await app.sql.unsafe(`set session_replication_role = replica;
+      update bids set status = 'withdrawn' where contractor_id = '${many.bidder.profileId}';
+      reset session_replication_role`);
+    const count = async () => {
+      const [row] = await app.sql`select count(*)::int from notifications where user_id = ${many.bidder.userId}`;
+      return Number(row?.count);
+    };
+    const [before, countBefore] = [await storedUpTo(), await count()];
+    await whileNobodyNumbers(async () => {
+      await insertEvents(1, { jobId: job!.id, type: 'bid.withdrawn', of: many });
+      await storeNotifications(db, {});
+      expect(await storedUpTo()).toBe(before + 1);
+      await app.sql`update notification_cursor set mailed_up_to = 0, stored_up_to = ${before}`;
+      for (const blocks of await blocksOf((on) => storeNotifications(on, {}))) expect(blocks).toBeLessThan(10_000);
+    });
+    const deleted = countBefore - (await count());
+    expect(deleted).toBeGreaterThan(490);
+    expect(deleted).toBeLessThanOrEqual(1_000);
+  });
 });

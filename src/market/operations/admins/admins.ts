@@ -13,6 +13,7 @@ import { logAccountEvents } from '../../store/events/account-events.js';
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import type { Services } from '../services.js';
 import { IS_THE_EMAIL, isTheEmail, password as passwordShape } from '../people/people.js';
+import { enqueueMail } from '../accounts/mails-and-links.js';
 import { newReferralCode } from '../accounts/sign-up.js';
 
 /** Fails if a homeowner or contractor has this email. An existing account is never promoted to an admin. */
@@ -62,12 +63,15 @@ export async function createAdmin(services: Services, email: string, password: s
     throw new Error(`${email} is already an admin. To change the password, use set-password.`);
 }
 
-/** Also ends the admin's sessions, pauses their webhooks, and lifts a suspension by another admin. */
+/**
+ * Also ends the admin's sessions, pauses their webhooks, lifts a suspension by another admin, and emails the admin about
+ * the change.
+ */
 export async function setAdminPassword(services: Services, email: string, password: string): Promise<void> {
   const address = read(emailShape, 'The email', email);
   const account = await findCredentials(services.db, address);
   if (account?.user.userType !== 'admin') throw new Error(`${address} is not an admin.`);
-  const { id: userId } = account.user;
+  const { id: userId, emailVerified } = account.user;
   const passwordHash = await services.passwords.hash(checkedPassword(address, password));
   await services.db.inTransaction(async (tx) => {
     await setPasswordHash(tx, { userId, passwordHash });
@@ -76,6 +80,8 @@ export async function setAdminPassword(services: Services, email: string, passwo
     await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
     await expireLinks(tx, { userId, email: address, undosSince: null });
     await logAccountEvents(tx, [{ type: 'account.password_changed', userId, data: { cause: 'operator' } }]);
+    if (services.mail.isOn && emailVerified)
+      await enqueueMail(services.mail, tx, { kind: 'password_changed', email: address, userId });
   });
 }
 

@@ -39,9 +39,16 @@ export function readStored(
   throw new Error('A notification has no event.');
 }
 
-/** Undefined if the viewer can no longer read the event. An event that was just numbered is unread. */
+/**
+ * Undefined if the viewer can no longer read the event, or if this build doesn't know its type. An event that was just
+ * numbered is unread.
+ */
 function readLive(viewer: Viewer, entry: LiveEntry): Notification | undefined {
-  if (!('homeownerId' in entry)) return ofAccount(viewer, entry.event, false);
+  if (!('homeownerId' in entry)) {
+    const { type, userId } = entry.event;
+    const isNotified = notificationFor(type, readersOfAccount(userId === viewer.userId)) !== undefined;
+    return isNotified ? ofAccount(viewer, entry.event, false) : undefined;
+  }
   const event = readEvent(viewer, entry, 'mine');
   const isAwardee = viewer.contractorId !== null && entry.awardedContractorId === viewer.contractorId;
   if (!event || !notificationFor(event.type, readersOfJob(viewer.role, isAwardee, event.bidderId !== null)))

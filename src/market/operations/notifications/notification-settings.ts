@@ -65,7 +65,9 @@ export const updateNotificationSettings = operation({
     const problems = problemsIn(settings, viewer.role);
     if (Object.keys(problems).length > 0) throw refuse('VALIDATION_FAILED', { fields: problems });
     return db.inTransaction(async (tx) => {
-      await upsertSettings(tx, { userId: viewer.userId, settings: JSON.stringify(settings) });
+      const fixed = new Set(notifiedTypesOf(viewer.role).flatMap(({ type, isFixed }) => (isFixed ? [type] : [])));
+      const chosen = settings.filter(({ type }) => !fixed.has(type));
+      await upsertSettings(tx, { userId: viewer.userId, settings: JSON.stringify(chosen) });
       return settingsOf(tx, viewer);
     });
   },

@@ -64,7 +64,8 @@ const isWanted = sql<boolean>`(not ${IS_NOTICE} or exists (select from users u w
 const waitSeconds = sql<number | null>`(select case when bool_or(earlier.outcome is null) then 60
     else extract(epoch from max(earlier.sent_at) + interval '1 hour' - now())::float8 end
   from mails earlier where earlier.user_id = mails.user_id and earlier.kind = 'notification'
-    and earlier.type = mails.type and earlier.job_id is not distinct from mails.job_id and earlier.id < mails.id
+    and earlier.type = mails.type and earlier.job_id is not distinct from mails.job_id
+    and earlier.from_position < mails.from_position
     and (earlier.outcome is null or earlier.sent_at > now() - interval '1 hour'))`;
 
 /** Returns no row if the email no longer needs to be sent. */

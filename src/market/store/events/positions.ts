@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import { notifyOfSession } from '../sessions/sessions.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { accountEvents, events } from '../tables/events.js';
+import { notificationCursor } from '../tables/notifications.js';
 import { NUMBERING } from '../../../platform/service-limits.js';
 
 export const POSITIONS_CHANNEL = 'events';
@@ -31,12 +32,13 @@ export const selectLastPosition = statement(
 const withoutPosition = (table: typeof events | typeof accountEvents) =>
   sql`(select 1 from ${table} where position is null limit ${sql.raw(String(NUMBERING.eventsWaitingMax))})`;
 
-/** Counts waiting events up to a limit. Also sends a heartbeat. */
+/** Counts waiting events up to a limit, and says if notifications are behind. Also sends a heartbeat. */
 export const pollEvents = statement(
   'pollEvents',
   ($: Placeholders<{ heartbeat: string }>) => ({
     waiting: sql<number>`count(*)::int`,
     lastPosition: sql<string>`${LAST_POSITION}::text`,
+    isBehind: sql<boolean>`(select stored_up_to < ${LAST_POSITION} from ${notificationCursor})`,
     announced: notifyOfSession($('heartbeat')),
   }),
   (_, fields) =>

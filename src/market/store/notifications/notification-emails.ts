@@ -1,11 +1,11 @@
 /** What is emailed about notifications: which ones are next, what they're about, and the rows of their emails. */
-import { and, eq, sql, type SQL } from 'drizzle-orm';
+import { and, desc, eq, sql, type SQL } from 'drizzle-orm';
 import type { JobId, MailId, UserId } from '../../rules/ids.js';
 import { NOTIFICATION_EMAILS } from '../../rules/market-limits.js';
 import type { NotifiedType } from '../../rules/notifications.js';
 import type { BidState } from '../../rules/states.js';
 import { mayBeAbsent, type Row } from '../../../platform/db/rows.js';
-import { builder, selectFrom, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { contractors, homeowners, users } from '../tables/accounts.js';
 import { DEADLINE_NOW } from '../tables/deadline-clock.js';
 import { accountEvents, events } from '../tables/events.js';
@@ -32,19 +32,26 @@ export const selectEmailState = statement(
 const EMAIL_LOCK = sql.raw('pg_try_advisory_xact_lock(7203121)');
 const DIGEST_LOCK = sql.raw('pg_try_advisory_xact_lock(7203122)');
 
+/** Returns false if another instance runs a step. */
+export const lockEmails = statement(
+  'lockEmails',
+  { isLocked: sql<boolean>`is_locked` },
+  (_: Placeholders<object>) => sql`select ${EMAIL_LOCK} as is_locked`,
+);
+
 /**
- * Finds the last position of the next step. All rows of a position belong to the same step. Returns no row if another
- * instance runs a step.
+ * Finds the positions of the next step. All rows of a position belong to the same step. A statement sees only what was
+ * committed before it began, so the lock needs an earlier statement.
  */
-export const lockEmailCursor = statement(
-  'lockEmailCursor',
+export const selectEmailStep = statement(
+  'selectEmailStep',
   {
     after: notificationCursor.mailedUpTo,
     upTo: sql<string>`coalesce((select max(position) from (select position from notifications
       where position > ${notificationCursor.mailedUpTo} order by position
       limit ${sql.raw(String(NOTIFICATION_EMAILS.rowsAtOnce))}) next), ${notificationCursor.storedUpTo})::text`,
   },
-  (_: Placeholders<object>, fields) => builder.select(fields).from(notificationCursor).where(EMAIL_LOCK),
+  (_: Placeholders<object>, fields) => builder.select(fields).from(notificationCursor),
 );
 
 export const moveEmailCursor = statement('moveEmailCursor', {}, ($: Placeholders<{ upTo: string }>) =>
@@ -120,6 +127,7 @@ interface EventsOfOneKind {
   readonly upToPosition: string | null;
 }
 
+/** The newest come first. */
 export const selectNotificationsOfKind = statement(
   'selectNotificationsOfKind',
   notified,
@@ -131,7 +139,7 @@ export const selectNotificationsOfKind = statement(
         and coalesce(${events.type}, ${accountEvents.type}) = ${$('type')}
         and ${events.jobId} is not distinct from ${$('jobId')}`,
     )
-      .orderBy(notifications.position)
+      .orderBy(desc(notifications.position))
       .limit(NOTIFICATION_EMAILS.digestItemsMax),
 );
 
@@ -169,8 +177,8 @@ export interface NewNotificationEmail {
 }
 
 /**
- * Inserts emails and their tasks, or extends waiting ones. A server that holds a task's lease may already have read the
- * email's row.
+ * Inserts emails and their tasks, or extends the newest ones while they wait for their hour. The mail server may already
+ * have accepted an email that isn't waiting or that was tried before.
  */
 export const insertNotificationEmails = statement(
   'insertNotificationEmails',
@@ -180,11 +188,14 @@ export const insertNotificationEmails = statement(
         type text, "jobId" text, "fromPosition" bigint, "upToPosition" bigint, "isHourly" boolean)
     ), waiting as (
       select list.id, list."upToPosition", m.id as mail_id from list cross join lateral (
-        select mails.id from mails join tasks on tasks.id = mails.id
-        where list."isHourly" and mails.user_id = list."userId" and mails.kind = 'notification'
-          and mails.type = list.type and mails.job_id is not distinct from list."jobId" and mails.outcome is null
-          and mails.email = list.email and tasks.leased_until is null
-        order by mails.id limit 1 for update of tasks skip locked) m
+        select newest.id from (
+          select mails.id, mails.email from mails where list."isHourly" and mails.user_id = list."userId"
+            and mails.kind = 'notification' and mails.type = list.type
+            and mails.job_id is not distinct from list."jobId" and mails.outcome is null
+          order by mails.from_position desc limit 1) newest
+        join tasks on tasks.id = newest.id
+        where newest.email = list.email and tasks.leased_until is null and tasks.attempts = 0 and tasks.run_at > now()
+        for update of tasks skip locked) m
     ), extended as (
       update mails set up_to_position = waiting."upToPosition" from waiting where mails.id = waiting.mail_id
     ), added as (
@@ -212,29 +223,30 @@ export const markEmailedLater = statement(
 
 /**
  * Begins the day's digests if it's time. Returns the last position that they cover. Returns no row if none are due, or
- * if another instance is writing them.
+ * if another instance is writing them. If they have just begun, the caller must commit, because numbering waits for the
+ * cursor's row.
  */
 export const lockDigest = statement(
   'lockDigest',
-  { upTo: sql<string>`digest_up_to` },
+  { upTo: sql<string>`digest_up_to`, hasBegun: sql<boolean>`has_begun` },
   ($: Placeholders<{ digestHour: number }>) => sql`with begun as (
       update notification_cursor set digested_on = ${NOW_UTC}::date, digest_up_to = mailed_up_to
       where digest_up_to is null and ${isDigestTime($)} and ${DIGEST_LOCK}
       returning digest_up_to
     )
-    select digest_up_to::text from begun
-    union all select digest_up_to::text from notification_cursor where digest_up_to is not null and ${DIGEST_LOCK}`,
+    select digest_up_to::text, true as has_begun from begun
+    union all select digest_up_to::text, false from notification_cursor where digest_up_to is not null and ${DIGEST_LOCK}`,
 );
 
-/** The next people with marked notifications, and how many each has. */
+/** The next people with marked notifications, and how many each has. Only the last one can exceed the step's rows. */
 export const selectDigestRecipients = statement(
   'selectDigestRecipients',
-  { userId: notifications.userId, count: sql<number>`count(*)::int` },
-  ($: Placeholders<{ upTo: string }>, fields) =>
-    selectFrom(notifications, fields, sql`is_emailed_later and position <= ${$('upTo')}::bigint`)
-      .groupBy(notifications.userId)
-      .orderBy(notifications.userId)
-      .limit(NOTIFICATION_EMAILS.digestsAtOnce),
+  { userId: sql<UserId>`user_id`, count: sql<number>`count` },
+  ($: Placeholders<{ upTo: string }>) => sql`select user_id, count from (
+      select user_id, count(*)::int as count, sum(count(*)) over (order by user_id) - count(*) as count_before
+      from notifications where is_emailed_later and position <= ${$('upTo')}::bigint
+      group by user_id order by user_id limit ${sql.raw(String(NOTIFICATION_EMAILS.digestsAtOnce))}) next
+    where count_before < ${sql.raw(String(NOTIFICATION_EMAILS.rowsAtOnce))}`,
 );
 
 interface Recipients {

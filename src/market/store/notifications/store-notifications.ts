@@ -15,6 +15,10 @@ import { IS_ACCEPTED, visibleEventsOfBidder, visibleEventsOfOwner } from '../vis
 
 /** A step's last event comes at most this many positions after the cursor. There are no gaps between positions. */
 const POSITIONS_AT_ONCE = sql.raw('1000');
+/** The work of a step, added up over its events. An event that needs more work gets a step of its own. */
+const WORK_AT_ONCE = sql.raw('10000');
+/** How many events a withdrawal looks back at. Reads hide the notifications of earlier ones. */
+const WITHDRAWN_AT_ONCE = sql.raw('1000');
 
 function isForAny(...readers: readonly NotificationReader[]): SQL {
   const types = Object.entries<object>(NOTIFICATIONS)
@@ -27,6 +31,8 @@ const IS_COUNTED = sql.raw(`own.status in (${COUNTED_BID_STATES.map((state) => `
 
 /** A step's new events of jobs, under the name that the visibility conditions use. */
 const NEW_EVENTS = sql`new_events "events"`;
+
+const IS_WITHDRAWAL = sql`"events"."type" = ${sql.raw(`'${BID_TRANSITIONS.withdraw.event}'`)}`;
 
 /**
  * Each event looks up its own recipients. With plain joins, a step of one event could scan all homeowners, because
@@ -76,24 +82,46 @@ const recipients = sql.join(
  * otherwise the feed and the counter would have to skip any number of them.
  */
 const unreadable = sql`select c.user_id, e.position from ${NEW_EVENTS} join contractors c on c.id = "events"."bidder_id"
-  join events e on e.job_id = "events"."job_id" and e.position is not null
-  where "events"."type" = ${sql.raw(`'${BID_TRANSITIONS.withdraw.event}'`)} and not exists (select from bids own
+  cross join lateral (select position from events e where e.job_id = "events"."job_id" and e.position is not null
+    and (e.bidder_id is null or e.bidder_id = "events"."bidder_id")
+    order by e.position desc limit ${WITHDRAWN_AT_ONCE}) e
+  where ${IS_WITHDRAWAL} and not exists (select from bids own
     where own.job_id = "events"."job_id" and own.contractor_id = "events"."bidder_id" and ${IS_COUNTED})`;
 
-const newOnes = (table: typeof events | typeof accountEvents) => sql`select * from ${table}
-  where position > (select stored_up_to from step) and position <= (select up_to from step)
+/** How many people an event may notify, or how many events a withdrawal may have to look at. */
+const workFor = (type: SQL, ofJob: SQL) => sql`${ofJob} + case when ${type} ${isForAny('admin')}
+  then (select count(*) from users where user_type = 'admin') else 1 end`;
+
+/** Deleted drafts have no row, and had no bids. */
+const workForJob = sql`coalesce((select case when ${IS_WITHDRAWAL} then event_count
+  when "events"."bidder_id" is null then bids_ever else 0 end from jobs where id = "events"."job_id"), 0)`;
+
+const nextOnes = (table: typeof events | typeof accountEvents, work: SQL) => sql`select *, ${work} as work
+  from ${table} where position > (select stored_up_to from cursor)
+    and position <= (select stored_up_to + ${POSITIONS_AT_ONCE} from cursor)
   limit ${POSITIONS_AT_ONCE}`;
 
 /** Returns true if there are more events. */
 export const storeNotifications = statement(
   'storeNotifications',
   { isBehind: sql<boolean>`is_behind` },
-  (_: Placeholders<object>) => sql`with step as materialized (
-      select stored_up_to, last, least(last, stored_up_to + ${POSITIONS_AT_ONCE}) as up_to
-      from ${notificationCursor}, (select ${LAST_POSITION} as last) log
+  (_: Placeholders<object>) => sql`with cursor as materialized (
+      select stored_up_to, ${LAST_POSITION} as last from ${notificationCursor}
     ),
-    new_events as materialized (${newOnes(events)}),
-    new_account_events as materialized (${newOnes(accountEvents)}),
+    next_events as materialized (${nextOnes(events, workFor(sql`"events"."type"`, workForJob))}),
+    next_account_events as materialized (${nextOnes(accountEvents, workFor(sql`"account_events"."type"`, sql`0`))}),
+    step as materialized (
+      select stored_up_to, last, (select max(position) from (
+        select position, row_number() over following as place, sum(work) over following as work
+        from (select position, work from next_events union all select position, work from next_account_events) next
+        window following as (order by position)) next
+        where place = 1 or work <= ${WORK_AT_ONCE}) as up_to
+      from cursor
+    ),
+    new_events as materialized (select * from next_events where position <= (select up_to from step)),
+    new_account_events as materialized (
+      select * from next_account_events where position <= (select up_to from step)
+    ),
     stored as (
       insert into ${notifications} (user_id, position) ${recipients} on conflict do nothing
     ),

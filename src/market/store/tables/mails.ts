@@ -43,6 +43,9 @@ export const mails = pgTable(
   (t) => [
     index('mails_newest').on(t.createdAt, t.id),
     index('mails_of_user').on(t.userId),
+    index('mails_of_kind')
+      .on(t.userId, t.type, t.jobId)
+      .where(sql`kind = 'notification'`),
     index('mails_to').on(t.email),
     index('mails_to_be_undone')
       .on(t.email)

@@ -34,6 +34,8 @@ it('a new password lets in an admin whom another has suspended', async () => {
   await app.rest('POST', `/v1/users/${id}/suspend`, { token, body: { reason: 'A stolen account did this.' } });
   expect((await logIn(PASSWORD)).body.details.reason).toBe('suspended');
   await setAdminPassword(app.services, email, 'a third password');
+  // Grace hasn't confirmed her address.
+  expect(await app.sql`select from mails where email = ${email} and kind = 'password_changed'`).toEqual([]);
   expect((await logIn('a third password')).status).toBe(200);
 });
 
@@ -46,6 +48,7 @@ it("a password is set for an admin's current address, not for a former one", asy
   expect((await app.rest('POST', '/v1/auth/verify-email', { body: { token } })).status).toBe(200);
   await expect(setAdminPassword(app.services, before, PASSWORD)).rejects.toThrow(`${before} is not an admin.`);
   await setAdminPassword(app.services, after, 'a third password');
+  expect((await mailTo(app, after, 'Your password was changed')).to).toBe(after);
 });
 
 it('an email and a password follow the signup rules', async () => {

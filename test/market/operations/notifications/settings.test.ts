@@ -101,6 +101,17 @@ describe.each(APIS)('a change (%s)', (api) => {
     expect((await settingsOf(hanna)).channels).toEqual({ ...changed, 'bid.submitted': 'now' });
   });
 
+  it('to the channels that are returned stores nothing for types that can’t be turned off', async () => {
+    const carl = await contractor(app, 'Carl');
+    const { body } = await app.rest('GET', ADDRESS, { token: carl.token });
+    const settings: Setting[] = body.settings.map(({ type, channel }: Json) => ({ type, channel }));
+    expect(await CHANGE[api](carl, settings)).toBe('changed');
+    const rows = await app.sql`select type from notification_settings where user_id = ${carl.userId} order by type`;
+    const choosable = body.settings.filter((one: Json) => !one.is_fixed);
+    expect(rows.map(({ type }) => type)).toEqual(choosable.map(({ type }: Json) => type).toSorted());
+    expect(rows).not.toContainEqual({ type: 'job.awarded' });
+  });
+
   it('of a type that can’t be turned off is refused, and changes nothing', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const { channels } = await settingsOf(hanna);

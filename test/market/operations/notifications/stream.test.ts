@@ -6,6 +6,7 @@ import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
 import { callRest } from '../../../story/calls.js';
 import { contractor, homeowner, type Person } from '../../../story/cast.js';
 import { gather, giveTokens, givenJob, type GivenJob, type People } from '../../../story/journey.js';
+import { until } from '../../../platform/security/until.js';
 import { allNumbered } from '../../../platform/live/positions.js';
 import {
   CHANNELS,
@@ -173,6 +174,44 @@ describe('nobody gets a notification', () => {
     const late = hearAsEvents(app.url, bidder, STREAM, { after: '0' });
     await late.count(1);
     expect(late.events.map(({ type }) => type)).toEqual(['WEBHOOK_PAUSED']);
+  });
+});
+
+describe('while servers of two releases run', () => {
+  it('what the previous release numbers is notified of', async () => {
+    const owner = await newOwner('Petra');
+    await allNumbered(app);
+    await app.sql.begin(async (tx) => {
+      await tx`insert into account_events (id, user_id, type, occurred_at)
+        values (${newId('accountEvent')}, ${owner.userId}, 'webhook.paused', now())`;
+      await tx`select number_events(1000)`;
+    });
+    await until(async () => (await feedOf(owner)).some(({ type }) => type === 'webhook.paused'), 20_000);
+  });
+
+  it('an event of a type that only the next release knows takes no other event from anyone', async () => {
+    const [owner, stranger] = [await newOwner('Nele'), await newOwner('Ned')];
+    await allNumbered(app);
+    const [ownerEvents, foreign] = [hearAsEvents(app.url, owner, STREAM), hearAsEvents(app.url, stranger, STREAM)];
+    await untilOpen(app.services, 2);
+    await app.sql.begin(async (tx) => {
+      const ids = [newId('accountEvent'), newId('event'), newId('accountEvent')] as const;
+      await tx`insert into account_events (id, user_id, type, occurred_at)
+        values (${ids[0]}, ${owner.userId}, 'account.renamed', now())`;
+      await tx`insert into events (id, job_id, sequence, type, homeowner_id, occurred_at)
+        values (${ids[1]}, ${newId('job')}, 1, 'job.renamed', ${owner.profileId}, now() + interval '1 second')`;
+      await tx`insert into account_events (id, user_id, type, occurred_at)
+        values (${ids[2]}, ${stranger.userId}, 'webhook.paused', now() + interval '2 seconds')`;
+      await tx`select number_events(1000)`;
+      await tx`insert into notifications (user_id, position)
+        select user_id, position from account_events where id in (${ids[0]}, ${ids[2]})
+        union all select ${owner.userId}, position from events where id = ${ids[1]}`;
+    });
+    await foreign.count(1);
+    expect(foreign.events.map(({ type }) => type)).toEqual(['WEBHOOK_PAUSED']);
+    await accountEvent('webhook.failing', owner);
+    await ownerEvents.count(1);
+    expect(ownerEvents.events.map(({ type }) => type)).toEqual(['WEBHOOK_FAILING']);
   });
 });
 
