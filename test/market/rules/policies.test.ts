@@ -210,7 +210,7 @@ describe('an operation on the kitchen', () => {
     ['award', ['FORBIDDEN', 'INVALID_TRANSITION', 'UNKNOWN_BID', 'VALIDATION_FAILED', 'STALE_VERSION']],
     ['requestChanges', ['INVALID_TRANSITION']],
     ['reopen', ['INVALID_TRANSITION']],
-    ['update', ['FIELD_NOT_EDITABLE', 'INSUFFICIENT_TOKENS']],
+    ['update', ['FIELD_NOT_EDITABLE', 'FORBIDDEN', 'INSUFFICIENT_TOKENS']],
   ])('%s can fail with %j', (key, codes) => {
     expect(codesOfDenials(key)).toEqual(codes);
   });

@@ -270,7 +270,11 @@ it("of an award doesn't show the bidder's email or phone number, before or in la
   const input = { id: job.id, input: { bidId: job.bids.awardee } };
   const AWARD = `mutation ($id: ID!, $input: AwardJobInput!) {
     awardJob(id: $id, input: $input) {
-      job { status awardedBid { contractor { user { firstName email phone } } } bids { nodes { contractor { user { email } } } } }
+      job {
+        status
+        awardedBid { contractor { user { firstName email phone } } }
+        bids { nodes { contractor { user { email } } } }
+      }
     }
   }`;
   const call = { token: people.owner.token, variables: input };

@@ -175,7 +175,8 @@ export class JobResolver {
   @FieldResolver(() => [UpcomingAction], {
     description:
       `The next ${UPCOMING_MAX} actions that the service will take on the job if nobody responds, soonest first. ` +
-      'Empty unless the server acts on deadlines (`DEADLINES=act`). Bidders see it only while the job is open, and only their own stake.',
+      'Empty unless the server acts on deadlines (`DEADLINES=act`). Bidders see it only while the job is open, ' +
+      'and only their own stake.',
   })
   async upcoming(@Root() job: ReadableJob, @Ctx() { caller, loaders }: Context) {
     const timers = await loaders.timersOf(job);

@@ -14,7 +14,8 @@ export const readUpcoming = operation({
   name: 'jobUpcoming',
   description:
     `Lists the next ${UPCOMING_MAX} actions that the service will take on a job if nobody responds, soonest first. ` +
-    'Empty unless the server acts on deadlines (`DEADLINES=act`). Bidders see it only while the job is open, and only their own stake.',
+    'Empty unless the server acts on deadlines (`DEADLINES=act`). Bidders see it only while the job is open, ' +
+    'and only their own stake.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('job').describe('The job.') }),

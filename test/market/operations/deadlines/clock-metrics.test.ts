@@ -21,7 +21,7 @@ async function metric(name: string): Promise<number> {
 
 it('a due job makes the gauge grow until the clock looks at it, and the reminder is counted', async () => {
   await givenJob(app, 'open', people);
-  // Its first look is due after 2 days, and its reminder after 21. Nobody runs the clock, as if all servers had stopped.
+  // Its first look is due after 2 days, and its reminder after 21. Nobody runs the clock.
   await app.sql`update deadline_clock set ahead_seconds = ${22 * DAY_SECONDS}`;
   // This is the first look at the metrics, because they’re cached.
   const overdue = await metric('clock_overdue_seconds');

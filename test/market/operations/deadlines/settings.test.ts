@@ -423,7 +423,7 @@ describe('from remind to act', () => {
       both = acting;
     });
     await both;
-    // The first reminder was no warning, and it doesn't become one.
+    // The first reminder wasn't a warning, and it doesn't become one.
     expect(await reminding.clockEvents(job)).toEqual([OWNER, ADMIN, OWNER]);
     await moveTo(reminding, 21.9);
     await act();

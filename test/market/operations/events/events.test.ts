@@ -27,8 +27,10 @@ async function read(id: string, who: keyof People): Promise<Record<string, Json>
   );
   for (const [at, node] of nodes.entries()) {
     const event = body.data[at];
-    const { id, firstName, lastName, userType } = node.actor;
-    expect(event.actor).toEqual({ id, name: `${firstName} ${lastName}`, role: userType.toLowerCase() });
+    const { actor } = node;
+    expect(event.actor).toEqual(
+      actor && { id: actor.id, name: `${actor.firstName} ${actor.lastName}`, role: actor.userType.toLowerCase() },
+    );
     for (const name of DETAILS)
       expect(event[snake(name)], name).toEqual(name === 'fields' ? (node.fields?.map(snake) ?? null) : node[name]);
   }
@@ -57,6 +59,7 @@ test('an approved job shows its rating to everyone who sees it, and its cost to 
     data: {},
   });
   expect(byBidder.JOB_PUBLISHED).toMatchObject({ tokensCharged: null, data: {} });
+  expect(byBidder.JOB_CHECKED_IN.actor).toBeNull();
   const byAwardee = await read(done.id, 'awardee');
   expect(byAwardee.JOB_PUBLISHED.tokensCharged).toBeNull();
   expect(byAwardee.JOB_CHECKED_IN.data).toHaveProperty('notes');

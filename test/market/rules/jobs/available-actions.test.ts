@@ -306,7 +306,9 @@ describe('once Hannah has requested changes', () => {
     expect(sentence('DISPUTE', after('in_progress'))).toBeNull();
     expect(sentence('DISPUTE', after('disputed'))).toBe('Only a job in progress or a job in review can be disputed.');
     expect(sentence('CANCEL', facts('in_progress'))).toBeNull();
-    expect(sentence('CANCEL', after('in_progress'))).toBe('Only an open job or an awarded job can be cancelled.');
+    expect(sentence('CANCEL', after('in_progress'))).toBe(
+      'A job in progress can’t be cancelled after changes were requested.',
+    );
   });
 
   test('she can do so three times', () => {
