@@ -87,14 +87,14 @@ export const VARIABLES = {
   SMTP_URL: address('smtp:', 'smtps:')
     .optional()
     .describe(
-      'the mail server, such as smtp://user:password@mail.example:587. Without it, emails appear at /mailbox. In ' +
-        'production, they aren’t sent',
+      'the mail server, such as `smtp://user:password@mail.example:587`. Without it, emails appear at /mailbox. ' +
+        'In production, they aren’t sent',
     ),
   MAIL_FROM: mailbox
     .optional()
     .describe(
-      'the sender of emails, such as no-reply@example.com or Job Marketplace <no-reply@example.com>. Required ' +
-        'with SMTP_URL',
+      'the sender of emails, such as `no-reply@example.com` or `Job Marketplace <no-reply@example.com>`. ' +
+        'Required with SMTP_URL',
     ),
   MAILBOX_SECRET: z
     .string()

@@ -196,7 +196,7 @@ choice('DisputeEnding', 'The ways in which a dispute can end.', DISPUTE_ENDINGS,
 
 choice('ApiKeyAccess', 'What an API key can do.', API_KEY_ACCESSES, {
   read: 'Queries and subscriptions only. Every mutation fails with `FORBIDDEN`.',
-  full: 'Everything that its owner can do, except managing the email address, password, sessions, and API keys.',
+  full: 'Everything that its owner can do, except manage the email address, password, sessions, and API keys.',
 });
 
 choice('WebhookStatus', 'The status of a webhook endpoint.', WEBHOOK_STATES, {

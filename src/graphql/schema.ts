@@ -26,7 +26,7 @@ const DESCRIPTIONS = {
     '`signUpHomeowner`, `signUpContractor`, or `logIn` as `Authorization: Bearer …`.',
   Query: 'Everything you can read. A field that you can’t read is null, and an error says why.',
   Mutation:
-    'Everything you can do. Mutations in one document run one after another, even if an earlier one fails. A ' +
+    'Everything you can do. Mutations in one document run in order. If one fails, the later ones still run. A ' +
     'mutation that fails returns null and changes nothing. If an error’s `path` points inside a mutation’s result, ' +
     'the mutation succeeded, and only that part of the result couldn’t be read. Each error has a `message` that ' +
     'you can show to the user. Its `extensions` always include `code` (an `ErrorCode`), `status` (the HTTP status ' +

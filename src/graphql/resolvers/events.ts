@@ -19,7 +19,7 @@ export class JobEventResolver {
 
   @FieldResolver(() => Bid, {
     nullable: true,
-    description: 'The bid in its current state. Null for events about the job, and if you can’t see the bid.',
+    description: 'The bid in its current state. Null if the event is about the job, or if you can’t see the bid.',
   })
   bid(@Root() { bidId }: JobEventRow, @Ctx() { loaders }: Context) {
     return bidId && loaders.bidWith(bidId);

@@ -68,9 +68,9 @@ export function openapi(serverUrl = USUAL_SERVER) {
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description:
-            'The `token` from a login or signup, which lasts 15 minutes. To get the next one, call ' +
+            'The `token` from a login or signup. It lasts 15 minutes. To get the next one, call ' +
             '`/v1/auth/refresh`. Programs can send the `secret` of an API key instead. A key can do everything ' +
-            'that its owner can, except managing the email address, password, sessions, and API keys.',
+            'that its owner can, except manage the email address, password, sessions, and API keys.',
         },
       },
       parameters: HEADER_PARAMETERS,

@@ -32,7 +32,7 @@ export interface NewApiKey {
 export const createApiKey = operation({
   name: 'createApiKey',
   description:
-    'Creates an API key for a program. A key with full access can do everything that its owner can, except managing ' +
+    'Creates an API key for a program. A key with full access can do everything that its owner can, except manage ' +
     'the email address, password, sessions, and API keys. The secret is shown only once.',
   allows: 'signed in',
   budget: 'write',

@@ -65,8 +65,8 @@ export const USER = entity('User', 'A person with an account.', {
     type: email.nullable(),
     description:
       'The address that competes with `email` in the last request to undo an email change. While the request is ' +
-      'pending, it’s the former address, which claims the account. Later, it’s the address that didn’t get the ' +
-      'account.',
+      'pending, it’s the former address, whose owner claims the account. Otherwise, it’s the address that didn’t ' +
+      'get the account.',
     example: null,
     readBy: ADMINS,
   },

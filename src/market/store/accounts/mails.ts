@@ -86,7 +86,7 @@ export const markLinkUsed = statement('markLinkUsed', { id: mails.id }, ($: Plac
     .returning(fields),
 );
 
-/** Finds the account's earliest undo link at this address that can still be used. */
+/** Finds the account's earliest undo link that was sent to this address and can still be used. */
 export const selectUndo = statement(
   'selectUndo',
   { id: mails.id, createdAt: mails.createdAt },
@@ -101,7 +101,7 @@ export const selectUndo = statement(
       .limit(1),
 );
 
-/** Finds the latest email change away from this address whose undo was used. */
+/** Finds the account's latest undo link that was sent to this address and has been used. */
 export const selectUsedUndo = statement(
   'selectUsedUndo',
   { createdAt: mails.createdAt },

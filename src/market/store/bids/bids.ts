@@ -181,7 +181,7 @@ export const liveBidsOfJob = sql<LiveBid[]>`(
 
 const eventType = (type: EventType) => sql.raw(`'${type}'`);
 
-/** The bids that the last award of a row of `jobs` rejected, each with the status that it had before the award. */
+/** For a row of `jobs`: the bids that its last award rejected, each with its status before the award. */
 export const bidsToRestoreOfJob = sql<BidToRestore[]>`(
   select coalesce(json_agg(json_build_object('id', b.id, 'contractorId', b.contractor_id,
       'status', coalesce(seen.status, '${sql.raw(INITIAL_BID_STATE)}')) order by b.created_at, b.id), '[]')

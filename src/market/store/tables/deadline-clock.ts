@@ -1,4 +1,4 @@
-/** The clock that deadlines are counted in. The table has one row. */
+/** The clock for deadlines. The table has one row. */
 import { sql } from 'drizzle-orm';
 import { boolean, check, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { moment } from '../../../platform/db/tables/columns.js';
@@ -22,6 +22,6 @@ export const deadlineClock = pgTable(
   ],
 );
 
-/** The time that deadlines are counted in. */
+/** The current time for deadlines: real time plus the clock's offset. */
 export const DEADLINE_NOW = sql`(clock_timestamp()
   + (select make_interval(secs => dc.ahead_seconds) from deadline_clock dc))::timestamptz(3)`;

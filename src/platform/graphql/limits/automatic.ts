@@ -1,8 +1,8 @@
 /**
  * Automatic persisted queries, as Apollo Client and urql send them. A client first sends only the document's SHA-256,
- * in `extensions.persistedQuery`. If the response is PersistedQueryNotFound, it sends the hash with the document. The
- * server stores the document once it has run, so the hash is enough from then on. Clients recognize only this exact
- * message and code.
+ * in `extensions.persistedQuery`. If the response is PersistedQueryNotFound, it sends the hash with the document.
+ * Clients recognize only that exact message and its code. The server stores the document once it has run, so the hash
+ * is enough from then on.
  */
 import { z } from 'zod';
 import { refuse } from '../../errors.js';
