@@ -491,10 +491,7 @@ export const QUERIES: readonly Query[] = [
   graphql('contractors near a town that all serve, with total', 'new contractor', () => {
     return `{ contractors(filter: { ${NEAR_AUSTIN} }) { totalCount } }`;
   }),
-  {
-    ...graphql('contractors, with total', 'new contractor', () => '{ contractors { totalCount } }'),
-    mayScan: true,
-  },
+  { ...graphql('contractors, with total', 'new contractor', () => '{ contractors { totalCount } }'), mayScan: true },
   {
     ...graphql(
       'contractors of the specialty that all have, with total',
