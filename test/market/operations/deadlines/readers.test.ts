@@ -94,6 +94,7 @@ describe('a reminder', () => {
       hooks.push({ who, id: made.body.webhook.id, receiver });
     }
     await longStory(job);
+    await allNumbered(app);
 
     const rows = await sql<{ id: string; from_status: string }[]>`select id, from_status from events
       where job_id = ${job.id} and type = 'job.reminded' order by sequence`;
