@@ -927,8 +927,10 @@ export class Market {
     if (wasExtended(job)) throw invalidTransition(job.state);
     const said = shapes.normal(call.body);
     const until = (Date.parse(String(said.until)) - this.startedAt) / 1_000;
-    const end = planFor(job.state, job.countdown).end! + job.stoodStill;
-    if (until <= Math.max(end, this.now) || until > end + lengthOf(job.state)!)
+    const standsStill = job.stoppedSince === null ? 0 : this.now - job.stoppedSince;
+    const end = planFor(job.state, job.countdown).end! + job.stoodStill + standsStill;
+    const earliest = Math.max(end, this.now);
+    if (until <= earliest || until > earliest + lengthOf(job.state)!)
       throw new Refused({ code: 'VALIDATION_FAILED', fields: ['until'] });
     job.countdown.extension += until - end;
     this.log(job, { type: 'job.deadline_extended', bidder: null, from: job.state, to: job.state, texts: said });

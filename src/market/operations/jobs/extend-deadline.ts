@@ -36,10 +36,11 @@ export const extendDeadline = operation({
       await assertJobAllowed(lockedJob, jobDenial('extendDeadline', lockedJob.policyInput));
       const { job } = lockedJob;
       const [timer] = await selectTimer(tx, job);
-      if (timer?.pausedFrom) throw refuse('VALIDATION_FAILED', { fields: { until: STANDS_STILL } });
-      const endMs = timer && scheduleOf(timer, deadlines)?.endMs;
-      if (timer === undefined || endMs == null)
+      const runningEndMs = timer && scheduleOf(timer, deadlines)?.endMs;
+      if (timer === undefined || runningEndMs == null)
         throw new Error('The job’s deadline can be extended, but it never ends.');
+      // While a deadline stands still, its end moves along with the time.
+      const endMs = runningEndMs + (timer.pausedFrom ? timer.now.getTime() - timer.pausedFrom.getTime() : 0);
       // A deadline that has passed is counted from now, so a person can still extend it before the clock acts.
       const earliest = Math.max(endMs, timer.now.getTime());
       const latest = earliest + lengthOf(job.status, deadlines);
@@ -65,8 +66,6 @@ export const extendDeadline = operation({
       return readableJob(viewer, row);
     }),
 });
-
-const STANDS_STILL = 'can’t be set now. The deadline stands still until a suspended person is restored';
 
 function rangeOf(earliestMs: number, latestMs: number): string {
   const [earliest, latest] = [earliestMs, latestMs].map((ms) => new Date(ms).toISOString());

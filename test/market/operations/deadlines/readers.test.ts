@@ -24,13 +24,17 @@ afterAll(async () => {
 
 type Who = keyof People;
 
-/** Ava gets the job first and declines it. Ben gets it then, and everything goes wrong. */
-async function longStory(job: GivenJob): Promise<void> {
+/**
+ * Ava gets the job first and declines it. Ben gets it then, and everything goes wrong. Once Ava has declined, her
+ * webhook no longer gets her reminder, so the story waits for it.
+ */
+async function longStory(job: GivenJob, avaIsReminded: () => Promise<unknown>): Promise<void> {
   const step = (key: Parameters<typeof must>[1], who: Who, body: object = {}) =>
     must(app, key, people[who], job, undefined, body);
   await app.days(1.1); // Olive is reminded of the stake.
   await step('award', 'owner', { bid_id: job.bids.awardee });
   await app.days(3.1); // Ava is reminded.
+  await avaIsReminded();
   await step('declineAward', 'awardee');
   await step('award', 'owner', { bid_id: job.bids.bidder });
   await app.days(3.1); // Ben is reminded.
@@ -93,7 +97,9 @@ describe('a reminder', () => {
       const made = await rest('POST', '/v1/webhooks', { token: people[who].token, body });
       hooks.push({ who, id: made.body.webhook.id, receiver });
     }
-    await longStory(job);
+    const hookOfAva = hooks.find(({ who }) => who === 'awardee')?.receiver;
+    await longStory(job, async () => hookOfAva?.until((all) => all.some(({ body }) => body.type === 'job.reminded')));
+    await allNumbered(app);
 
     const rows = await sql<{ id: string; from_status: string }[]>`select id, from_status from events
       where job_id = ${job.id} and type = 'job.reminded' order by sequence`;
