@@ -291,6 +291,8 @@ describe('Olive publishes through both APIs', () => {
       balance: 10,
       held: 0,
       available: 10,
+      bought: 0,
+      debt: 0,
     });
   });
 

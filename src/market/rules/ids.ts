@@ -21,6 +21,7 @@ export const ID_PREFIXES = {
   mail: 'mal',
   proposal: 'prp',
   accountEvent: 'aev',
+  purchase: 'pur',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -42,6 +43,7 @@ export type EventId = Id<'event'>;
 export type MailId = Id<'mail'>;
 export type ProposalId = Id<'proposal'>;
 export type AccountEventId = Id<'accountEvent'>;
+export type PurchaseId = Id<'purchase'>;
 export type AdminActionId = Id<'adminAction'>;
 
 export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: Buffer): Id<K> {

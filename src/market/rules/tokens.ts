@@ -20,6 +20,14 @@ export const TRANSFER_REASONS = {
     description: 'A refund of the publishing cost, for a cancelled job that never had a bid',
   },
   adjustment: { systemAccount: 'issuance', description: 'A correction by an admin' },
+  purchase: { systemAccount: 'issuance', description: 'Tokens that the user bought' },
+  purchase_refund: { systemAccount: 'issuance', description: 'Bought tokens whose price is refunded' },
+  purchase_refund_undone: {
+    systemAccount: 'issuance',
+    description: 'Bought tokens that come back, because the payment provider refused the refund',
+  },
+  chargeback: { systemAccount: 'issuance', description: 'Tokens taken back after a lost chargeback' },
+  debt_payment: { systemAccount: 'issuance', description: 'Tokens that pay the debt from a chargeback' },
 } as const satisfies Record<string, { systemAccount: SystemAccount; description: string }>;
 
 export type TransferReason = keyof typeof TRANSFER_REASONS;

@@ -21,7 +21,13 @@ beforeAll(async () => {
   await app.sql.begin(async (tx) => {
     await tx`insert into token_transfers (id, from_account, to_account, amount, reason, user_id)
       values ('ttx_gift', 'issuance', ${hanna.userId}, 90, 'adjustment', ${hanna.userId})`;
-    await tx`update token_balances set balance = balance + 90 where user_id = ${hanna.userId}`;
+    await tx`insert into purchases (id, user_id, pack, tokens, amount, currency, status, return_url, provider, livemode,
+        expires_at, paid_at)
+      values ('pur_bought', ${hanna.userId}, 'small', 50, 500, 'USD', 'paid', 'http://localhost', 'local', false, now(),
+        now())`;
+    await tx`insert into token_transfers (id, from_account, to_account, amount, reason, user_id, bought, purchase_id)
+      values ('ttx_bought', 'issuance', ${hanna.userId}, 50, 'purchase', ${hanna.userId}, 50, 'pur_bought')`;
+    await tx`update token_balances set balance = balance + 140, bought = 50 where user_id = ${hanna.userId}`;
   });
   const call = async (token: string, path: string, body: object = {}) => {
     const answer = await app.rest('POST', `/v1/jobs${path}`, { token, body });
@@ -85,6 +91,41 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     'a transfer that was lost',
     'a balance is the sum of its transfers',
     (tx) => tx`delete from token_transfers where id = 'ttx_gift'`,
+  ],
+  [
+    'bought tokens that became granted ones',
+    'the bought part of a balance is the sum of the bought parts of its transfers, and covered',
+    (tx) => tx`update token_balances set bought = bought - 1 where user_id = ${ids.hanna!}`,
+  ],
+  [
+    'a debt that nobody owes',
+    'a debt is what lost chargebacks left, minus what was paid, and nobody with a debt has tokens to spend',
+    (tx) => tx`update token_balances set debt = 1 where user_id = ${ids.hanna!}`,
+  ],
+  [
+    'a payment without its credit',
+    'a purchase is credited once when it was paid, and never before',
+    (tx) => tx`delete from token_transfers where id = 'ttx_bought'`,
+  ],
+  [
+    'a credit of a purchase that expired',
+    'a purchase is credited once when it was paid, and never before',
+    (tx) => tx`update purchases set status = 'expired', paid_at = null where id = 'pur_bought'`,
+  ],
+  [
+    'a refund that took no tokens',
+    'what came back from a purchase is what its row says',
+    (tx) => tx`update purchases set refunded_tokens = 5, refunded_amount = 50 where id = 'pur_bought'`,
+  ],
+  [
+    'a chargeback that took nothing',
+    'what came back from a purchase is what its row says',
+    (tx) => tx`update purchases set status = 'charged_back' where id = 'pur_bought'`,
+  ],
+  [
+    'a credit for a purchase that nobody made',
+    'a transfer for a purchase has its purchase, and no other transfer has one',
+    (tx) => tx`update token_transfers set purchase_id = 'pur_nobody' where id = 'ttx_bought'`,
   ],
   [
     'a hold that was forgotten',

@@ -35,6 +35,54 @@ const PROMISES: Readonly<Record<string, string>> = {
       from token_transfers group by user_id) t on t.user_id = u.id
     where coalesce(b.balance, 0) <> coalesce(t.total, 0)`,
 
+  'the bought part of a balance is the sum of the bought parts of its transfers, and covered': `
+    select u.id as who, concat('kept ', b.bought, ', summed ', coalesce(t.total, 0), ', balance ', b.balance) as how
+    from users u left join token_balances b on b.user_id = u.id
+    left join (select user_id, sum(case when to_account = user_id then bought else -bought end) as total
+      from token_transfers group by user_id) t on t.user_id = u.id
+    where coalesce(b.bought, 0) <> coalesce(t.total, 0) or b.bought < 0 or b.bought > b.balance`,
+
+  'a debt is what lost chargebacks left, minus what was paid, and nobody with a debt has tokens to spend': `
+    select u.id as who, concat('kept ', b.debt, ', owed ', coalesce(p.total, 0), ', paid ', coalesce(t.total, 0),
+      ', balance ', b.balance) as how
+    from users u join token_balances b on b.user_id = u.id
+    left join (select user_id, sum(debt) as total from purchases group by user_id) p on p.user_id = u.id
+    left join (select user_id, sum(amount) as total from token_transfers where reason = 'debt_payment'
+      group by user_id) t on t.user_id = u.id
+    where b.debt <> coalesce(p.total, 0) - coalesce(t.total, 0) or b.debt < 0
+      or (b.debt > 0 and b.balance > b.held)`,
+
+  'a purchase is credited once when it was paid, and never before': `
+    select p.id as who, concat(p.status, ', credits ', coalesce(t.credits, 0), ' of ', t.total) as how
+    from purchases p left join (select purchase_id, count(*) as credits, sum(amount) as total,
+        min(user_id) as user_id, bool_and(bought = amount) as is_bought
+      from token_transfers where reason = 'purchase' group by purchase_id) t on t.purchase_id = p.id
+    where (p.status in ('pending', 'failed', 'expired')) <> (t.credits is null)
+      or (p.paid_at is null) <> (t.credits is null)
+      or (t.credits is not null and (t.credits, t.total, t.user_id, t.is_bought) <> (1, p.tokens, p.user_id, true))`,
+
+  'what came back from a purchase is what its row says': `
+    select p.id as who, concat(p.status, ', refunded ', p.refunded_tokens, ', refunding ', p.refunding_tokens,
+      ', refunds ', coalesce(t.refunds, 0), ', charged back ', coalesce(t.charged_back, 0), ', debt ', p.debt) as how
+    from purchases p left join (select purchase_id,
+        coalesce(sum(amount) filter (where reason = 'purchase_refund'), 0)
+          - coalesce(sum(amount) filter (where reason = 'purchase_refund_undone'), 0) as refunds,
+        coalesce(sum(amount) filter (where reason = 'chargeback'), 0) as charged_back
+      from token_transfers group by purchase_id) t on t.purchase_id = p.id
+    where case when p.status = 'charged_back' then coalesce(t.refunds, 0) + coalesce(t.charged_back, 0) + p.debt
+        <> p.tokens else coalesce(t.refunds, 0) <> p.refunded_tokens + p.refunding_tokens
+          or coalesce(t.charged_back, 0) + p.debt > 0 end
+      or (p.status = 'refunding') and p.refunding_tokens = 0
+      or (p.status in ('pending', 'failed', 'expired', 'paid', 'refunded')) and p.refunding_tokens > 0
+      or (p.status = 'refunded') and (p.refunded_tokens, p.refunded_amount) <> (p.tokens, p.amount)
+      or p.refunded_amount <> (p.amount::bigint * p.refunded_tokens) / p.tokens`,
+
+  'a transfer for a purchase has its purchase, and no other transfer has one': `
+    select t.id as who, concat(t.reason, ' ', t.purchase_id) as how
+    from token_transfers t left join purchases p on p.id = t.purchase_id
+    where (t.reason in ('purchase', 'purchase_refund', 'purchase_refund_undone', 'chargeback'))
+        <> (t.purchase_id is not null) or (t.purchase_id is not null and p.id is null) or p.user_id <> t.user_id`,
+
   'what is held is the sum of the active holds, and covered': `
     select u.id as who, concat('kept ', b.held, ', summed ', coalesce(h.total, 0), ', balance ', b.balance) as how
     from users u left join token_balances b on b.user_id = u.id

@@ -181,7 +181,7 @@ function referenceReused() {
 
 export const auditTokens = operation({
   name: 'auditTokens',
-  description: 'Adds up all transfers and holds, and compares the sums with the stored balances.',
+  description: 'Adds up all transfers, holds, and purchases, and compares the sums with the stored balances.',
   allows: ['admin'],
   budget: 'read',
   input: emptyInput,

@@ -14,6 +14,12 @@ export const TOKEN_BALANCE = entity(
     balance: { type: integer(), description: 'All tokens in the account.', example: 25 },
     held: { type: integer(), description: 'The tokens staked on bids.', example: 5 },
     available: { type: integer(), description: 'The tokens available to spend: `balance` minus `held`.', example: 20 },
+    bought: { type: integer(), description: 'The tokens in the account that were bought.', example: 0 },
+    debt: {
+      type: integer(),
+      description: 'The tokens owed after a lost chargeback. Later credits and released stakes pay them first.',
+      example: 0,
+    },
   },
 );
 
@@ -73,18 +79,30 @@ export const TOKEN_TRANSFER = entity(
       example: null,
     },
     createdAt: { type: timestamp, description: 'When the tokens were transferred.' },
+    bought: { type: integer(), description: 'The number of transferred tokens that were bought.', example: 0 },
+    purchaseId: {
+      type: idOf('purchase').nullable(),
+      description: 'The purchase that the transfer is for. Null for other transfers.',
+      example: null,
+    },
   },
 );
 
 export const TOKEN_MISMATCH = entity(
   'TokenMismatch',
-  'An account whose stored balances don’t match the sums of its transfers and active holds.',
+  'An account whose stored balances don’t match the sums of its transfers, active holds, and purchases.',
   {
     userId: { type: idOf('user'), description: 'The user whose account has the mismatch.' },
     kept: { type: integer(), description: 'The stored balance.', example: 25 },
     summed: { type: z.int(), description: 'The sum of the transfers.', example: 20 },
     keptHeld: { type: integer(), description: 'The stored number of held tokens.', example: 5 },
     summedHeld: { type: z.int(), description: 'The sum of the active holds.', example: 5 },
+    keptBought: { type: integer(), description: 'The stored number of bought tokens.', example: 0 },
+    summedBought: { type: z.int(), description: 'The sum of the bought tokens of the transfers.', example: 0 },
+    keptDebt: { type: integer(), description: 'The stored debt.', example: 0 },
+    summedDebt: { type: z.int(), description: 'The debts from lost chargebacks, minus the payments.', example: 0 },
+    keptPurchased: { type: integer(), description: 'The tokens that the purchases have credited.', example: 0 },
+    summedPurchased: { type: z.int(), description: 'The sum of the transfers for purchases.', example: 0 },
   },
 );
 

@@ -23,6 +23,8 @@ import {
 import { bids, holds } from '../tables/bids.js';
 import { DEADLINE_NOW } from '../tables/deadline-clock.js';
 import { jobs } from '../tables/jobs.js';
+import { payDebts } from '../ledger/ledger.js';
+import { newId } from '../new-id.js';
 import { tokenBalances } from '../tables/ledger.js';
 import { forEachRole, isBidderDisputed, isBidderSuspended } from '../visibility.js';
 
@@ -136,8 +138,8 @@ export function moveBids(tx: Db, ids: readonly BidId[], to: BidState): Promise<B
   return updateBids(tx, { ids: asArray(ids), to });
 }
 
-/** The accounts' rows are locked in a fixed order, so two transactions can't deadlock. */
-const release = statement('releaseHolds', {}, ($: Placeholders<{ bidIds: string }>) => {
+/** The accounts' rows are locked in a fixed order, so two transactions can't deadlock. Released tokens pay debts first. */
+const release = statement('releaseHolds', {}, ($: Placeholders<{ bidIds: string; paymentIds: string }>) => {
   const released = builder.$with('released').as(
     builder
       .update(holds)
@@ -145,16 +147,22 @@ const release = statement('releaseHolds', {}, ($: Placeholders<{ bidIds: string 
       .where(and(eq(holds.status, 'active'), sql`${holds.bidId} = any(${$('bidIds')}::text[])`))
       .returning(),
   );
+  const credited = builder.$with('credited', {}).as(
+    sql`select account.user_id, balance, held - staked.amount as held, bought, debt, true as may_pay
+      from (select user_id, sum(amount)::int as amount from released group by user_id) staked
+        join token_balances account on account.user_id = staked.user_id
+      order by account.user_id for update of account`,
+  );
+  const payment = payDebts(sql`(${$('paymentIds')}::text[])[row_number() over (order by user_id)]`);
   return builder
-    .with(released)
-    .update(tokenBalances)
-    .set({ held: sql`${tokenBalances.held} - staked.amount` })
-    .from(sql`(select user_id, sum(amount)::int as amount from released group by user_id order by user_id) staked`)
-    .where(sql`${tokenBalances.userId} = staked.user_id`);
+    .with(released, credited, ...payment)
+    .select({ one: sql`1` })
+    .from(sql`paid`);
 });
 
+/** There are at least as many bids as bidders, so there are enough IDs for the payments. */
 export async function releaseHolds(tx: Db, bidIds: readonly BidId[]): Promise<void> {
-  await release(tx, { bidIds: asArray(bidIds) });
+  await release(tx, { bidIds: asArray(bidIds), paymentIds: asArray(bidIds.map(() => newId('transfer'))) });
 }
 
 /**

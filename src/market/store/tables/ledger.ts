@@ -33,13 +33,27 @@ export const tokenTransfers = pgTable(
     /** The adjustment's ID in another system. Each reference is used only once. */
     externalReference: text(),
     createdAt: createdAt(),
+    /** How many of the tokens were bought. The others were granted. */
+    bought: integer().notNull().default(0),
+    purchaseId: idColumn('purchase'),
   },
   (t) => [
     index('token_transfers_history').on(t.userId, t.createdAt, t.id),
     uniqueIndex('token_transfers_external_reference')
       .on(t.externalReference)
       .where(sql`external_reference is not null`),
+    uniqueIndex('token_transfers_one_credit_of_purchase')
+      .on(t.purchaseId)
+      .where(sql`reason = 'purchase'`),
+    index('token_transfers_of_purchase')
+      .on(t.purchaseId)
+      .where(sql`purchase_id is not null`),
+    // A refund of a publication restores the bought tokens that these transfers spent.
+    index('token_transfers_bought_of_job')
+      .on(t.jobId)
+      .where(sql`bought > 0 and job_id is not null`),
     check('token_transfers_amount_is_positive', sql`${t.amount} > 0`),
+    check('token_transfers_bought_is_a_part', sql`${t.bought} between 0 and ${t.amount}`),
     check(
       'token_transfers_touch_one_person',
       sql.join(
@@ -61,8 +75,15 @@ export const tokenBalances = pgTable(
       .references(() => users.id),
     balance: integer().notNull().default(0),
     held: integer().notNull().default(0),
+    /** How many of the balance's tokens were bought. */
+    bought: integer().notNull().default(0),
+    /** What a lost chargeback couldn't take. Later credits and released stakes pay it. */
+    debt: integer().notNull().default(0),
   },
-  (t) => [check('token_balances_cover_what_is_held', sql`0 <= ${t.held} and ${t.held} <= ${t.balance}`)],
+  (t) => [
+    check('token_balances_cover_what_is_held', sql`0 <= ${t.held} and ${t.held} <= ${t.balance}`),
+    check('token_balances_bought_is_a_part', sql`${t.bought} between 0 and ${t.balance} and ${t.debt} >= 0`),
+  ],
 );
 
 export type TokenTransfer = typeof tokenTransfers.$inferSelect;

@@ -99,7 +99,7 @@ describe('signing up', () => {
     expect(me.body).toEqual({
       user: body.user,
       homeowner: body.homeowner,
-      tokens: { balance: 10, held: 0, available: 10 },
+      tokens: { balance: 10, held: 0, available: 10, bought: 0, debt: 0 },
       referral_code: expect.stringMatching(/^[2-9A-HJKMNP-Z]{8}$/),
     });
   });
@@ -142,6 +142,8 @@ describe('signing up', () => {
       balance: 25,
       held: 0,
       available: 25,
+      bought: 0,
+      debt: 0,
     });
   });
 

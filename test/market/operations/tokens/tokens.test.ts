@@ -3,6 +3,7 @@ import { newId } from '../../../../src/market/store/new-id.js';
 import { admin, contractor, homeowner, type Person } from '../../../story/cast.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
 import { DRAFT } from '../../../story/journey.js';
+import { toWire } from '../../../../src/platform/openapi/wire.js';
 import { byGraphql, byRest, invalid } from '../../../apis/refused.js';
 
 let app: TestApp;
@@ -32,21 +33,23 @@ const graphqlHistory = (person: Person, variables: object = {}) =>
   app.graphql(HISTORY, { token: person.token, variables });
 const ids = (rows: Json): string[] => rows.map((row: Json) => row.id);
 
+const NOTHING_BOUGHT = {
+  keptBought: 0,
+  summedBought: 0,
+  keptDebt: 0,
+  summedDebt: 0,
+  keptPurchased: 0,
+  summedPurchased: 0,
+};
+
 /** The response of both APIs, in GraphQL's spelling. */
 const audit = async (): Promise<Json> => {
-  const AUDIT = '{ auditTokens { ok accounts transfers mismatches { userId kept summed keptHeld summedHeld } } }';
+  const AUDIT = `{ auditTokens { ok accounts transfers mismatches { userId kept summed keptHeld summedHeld
+    keptBought summedBought keptDebt summedDebt keptPurchased summedPurchased } } }`;
   const { data } = await app.graphql(AUDIT, { token: ada.token });
   const { status, body } = await app.rest('GET', '/v1/tokens/audit', { token: ada.token });
   const { mismatches, ...figures } = data.auditTokens;
-  expect([status, body]).toEqual([
-    200,
-    {
-      ...figures,
-      mismatches: mismatches.map(({ userId, kept, summed, keptHeld, summedHeld }: Json) => {
-        return { user_id: userId, kept, summed, kept_held: keptHeld, summed_held: summedHeld };
-      }),
-    },
-  ]);
+  expect([status, body]).toEqual([200, { ...figures, mismatches: mismatches.map(toWire) }]);
   return data.auditTokens;
 };
 
@@ -67,7 +70,7 @@ async function plant(person: Person, amount: number, times = 1): Promise<void> {
 }
 
 describe("somebody else's tokens", () => {
-  const OF_USERS = `{ users(filter: { search: "Tessa" }) { nodes { tokens { balance held available }
+  const OF_USERS = `{ users(filter: { search: "Tessa" }) { nodes { tokens { balance held available bought debt }
     tokenTransactions(first: 1) { totalCount nodes { id } pageInfo { hasNextPage endCursor } } } } }`;
   const OF_ONE = `query ($id: ID!) { node(id: $id) { ... on User { id tokens { balance }
     tokenTransactions { nodes { id } } } } }`;
@@ -135,6 +138,8 @@ describe('an adjustment', () => {
       note: 'for the storm week',
       external_reference: null,
       created_at: expect.stringMatching(/Z$/),
+      bought: 0,
+      purchase_id: null,
     });
     const debit = await graphqlAdjust(carl.userId, -15);
     expect(debit.data.adjustTokens.transfer).toMatchObject({
@@ -145,7 +150,7 @@ describe('an adjustment', () => {
       actorId: ada.userId,
       note: 'a correction',
     });
-    expect(await balance(carl)).toEqual({ balance: 50, held: 0, available: 50 });
+    expect(await balance(carl)).toEqual({ balance: 50, held: 0, available: 50, bought: 0, debt: 0 });
     const { data } = (await history(carl)).body;
     expect(ids(data).slice(0, 2)).toEqual([debit.data.adjustTokens.transfer.id, credit.body.id]);
     expect(data[1]).toEqual(credit.body);
@@ -164,7 +169,7 @@ describe('an adjustment', () => {
       available: 25,
     });
     expect((await adjust(carl.userId, -25)).status).toBe(201);
-    expect(await balance(carl)).toEqual({ balance: 0, held: 0, available: 0 });
+    expect(await balance(carl)).toEqual({ balance: 0, held: 0, available: 0, bought: 0, debt: 0 });
   });
 
   it("doesn't touch tokens that are staked on bids", async () => {
@@ -176,7 +181,7 @@ describe('an adjustment', () => {
       available: 5,
     });
     expect((await adjust(carl.userId, -5)).status).toBe(201);
-    expect(await balance(carl)).toEqual({ balance: 20, held: 20, available: 0 });
+    expect(await balance(carl)).toEqual({ balance: 20, held: 20, available: 0, bought: 0, debt: 0 });
     await app.sql`update token_balances set held = 0 where user_id = ${carl.userId}`;
   });
 
@@ -288,7 +293,10 @@ describe('an adjustment', () => {
         Array.from({ length: 10 }, (_, at) => payment(carl, { external_reference: 'pay-3' }, at % 4)),
       );
       expect(new Set(same.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
-      expect([await balance(carl), await rowsOf(carl)]).toEqual([{ balance: 55, held: 0, available: 55 }, 2]);
+      expect([await balance(carl), await rowsOf(carl)]).toEqual([
+        { balance: 55, held: 0, available: 55, bought: 0, debt: 0 },
+        2,
+      ]);
       const two = await Promise.all([carl, dora].map((person) => payment(person, { external_reference: 'pay-4' })));
       expect(two.map(({ status }) => status).sort()).toEqual([201, 422]);
       expect(byRest(two.find(({ status }) => status === 422)!)).toEqual(REUSED);
@@ -323,7 +331,7 @@ describe('an adjustment', () => {
     );
     expect(answers.filter((answer) => answer === 201)).toHaveLength(25);
     expect(new Set(answers)).toEqual(new Set([201, 400, 'INSUFFICIENT_TOKENS']));
-    expect(await balance(carl)).toEqual({ balance: 0, held: 0, available: 0 });
+    expect(await balance(carl)).toEqual({ balance: 0, held: 0, available: 0, bought: 0, debt: 0 });
     expect(await rowsOf(carl)).toBe(26);
   });
 });
@@ -542,9 +550,9 @@ describe('the ledger', () => {
     const found = await audit();
     expect(found).toMatchObject({ ok: false, accounts: counted?.accounts, transfers: counted?.transfers - 1 });
     expect(found.mismatches.toSorted((a: Json, b: Json) => a.kept - b.kept || a.summed - b.summed)).toEqual([
-      { userId: hugo.userId, kept: 10, summed: 0, keptHeld: 0, summedHeld: 0 },
-      { userId: hanna.userId, kept: 17, summed: 10, keptHeld: 0, summedHeld: 0 },
-      { userId: carl.userId, kept: 25, summed: 28, keptHeld: 0, summedHeld: 0 },
+      { ...NOTHING_BOUGHT, userId: hugo.userId, kept: 10, summed: 0, keptHeld: 0, summedHeld: 0 },
+      { ...NOTHING_BOUGHT, userId: hanna.userId, kept: 17, summed: 10, keptHeld: 0, summedHeld: 0 },
+      { ...NOTHING_BOUGHT, userId: carl.userId, kept: 25, summed: 28, keptHeld: 0, summedHeld: 0 },
     ]);
   });
 });

@@ -1,0 +1,76 @@
+/** Buying tokens: the packs, the states of a purchase, and what moves a purchase from one state to another. */
+
+/** A number of tokens with a price, in the currency's smallest unit. */
+export interface TokenPack {
+  readonly id: string;
+  readonly tokens: number;
+  readonly amount: number;
+}
+
+/** Undefined if no pack has enough tokens. */
+export function smallestPack(packs: readonly TokenPack[], tokens: number): TokenPack | undefined {
+  return packs
+    .filter((pack) => pack.tokens >= tokens)
+    .toSorted((one, other) => one.tokens - other.tokens || one.amount - other.amount)[0];
+}
+
+export const PURCHASE_STATES = {
+  pending: 'The user hasn’t paid yet.',
+  paid: 'The user paid, and the tokens were credited.',
+  failed: 'The payment failed. If it succeeds later, the purchase becomes paid.',
+  expired: 'The checkout expired. If the payment provider reports a payment later, the purchase becomes paid.',
+  refunding: 'A refund was requested. Its tokens were taken back.',
+  refunded: 'The whole price was refunded.',
+  charged_back: 'The user’s bank took the payment back.',
+} as const;
+export type PurchaseState = keyof typeof PURCHASE_STATES;
+export const PURCHASE_STATE_KEYS = Object.keys(PURCHASE_STATES) as [PurchaseState, ...PurchaseState[]];
+
+/** Events can arrive late, twice, and in any order. One that doesn't apply to the purchase's state changes nothing. */
+export const PURCHASE_TRANSITIONS = {
+  pay: { from: ['pending', 'expired', 'failed'], to: 'paid' },
+  fail: { from: ['pending'], to: 'failed' },
+  expire: { from: ['pending'], to: 'expired' },
+  beginRefund: { from: ['paid'], to: 'refunding' },
+  completeRefund: { from: ['refunding'], to: 'refunded' },
+  /** After a partial refund, or if the provider refused the refund. */
+  endRefund: { from: ['refunding'], to: 'paid' },
+  chargeBack: { from: ['paid', 'refunding', 'refunded'], to: 'charged_back' },
+} as const satisfies Record<string, { from: readonly PurchaseState[]; to: PurchaseState }>;
+
+export type PurchaseTransition = keyof typeof PURCHASE_TRANSITIONS;
+
+export function mayMove(transition: PurchaseTransition, status: PurchaseState): boolean {
+  const from: readonly PurchaseState[] = PURCHASE_TRANSITIONS[transition].from;
+  return from.includes(status);
+}
+
+/** The facts of a purchase that decide how a report changes it. */
+export interface PurchaseFacts {
+  readonly status: PurchaseState;
+  readonly tokens: number;
+  readonly amount: number;
+  readonly refundedTokens: number;
+  readonly refundedAmount: number;
+  readonly refundingTokens: number;
+}
+
+/**
+ * The price of these tokens in the smallest unit. The sum of all refunds is rounded down, so refunds in parts never
+ * return more than the price, and return all of it in the end.
+ */
+export function refundAmount(purchase: Omit<PurchaseFacts, 'status' | 'refundingTokens'>, tokens: number): number {
+  const { amount, refundedTokens, refundedAmount } = purchase;
+  return Math.floor((amount * (refundedTokens + tokens)) / purchase.tokens) - refundedAmount;
+}
+
+/** What a lost chargeback takes, and what stays as a debt. */
+export function chargebackOf(
+  { tokens, refundedTokens, refundingTokens }: PurchaseFacts,
+  account: { readonly available: number; readonly left: number },
+) {
+  const owed = tokens - refundedTokens - refundingTokens;
+  const taken = Math.min(owed, account.available);
+  // Tokens that are left from this purchase go first. The rest counts as spent, like any other spending.
+  return { taken, bought: Math.min(account.left, taken), debt: owed - taken };
+}
