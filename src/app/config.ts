@@ -18,6 +18,9 @@ import {
   STAKE_HOURS_MIN,
   type EndingState,
 } from '../market/rules/jobs/deadlines.js';
+import { PURCHASES } from '../market/rules/market-limits.js';
+import type { TokenPack } from '../market/rules/purchases.js';
+import { isLoopback } from '../platform/security/address.js';
 import { QUOTAS } from '../platform/caller-limits.js';
 import { quotasOf, type QuotaTable } from '../platform/quotas/quota-table.js';
 
@@ -146,6 +149,35 @@ export const VARIABLES = {
   LAME_DUCK_SECONDS: wholeNumber(0, 300)
     .default(0)
     .describe('how many seconds a stopping server keeps serving while /readyz returns 503. Use 5 behind HAProxy'),
+  STRIPE_SECRET_KEY: z
+    .string()
+    .regex(/^[rs]k_(test|live)_\w+$/, 'must start with sk_test_, sk_live_, rk_test_, or rk_live_')
+    .optional()
+    .describe('the secret key of your Stripe account, with which users buy tokens. Requires STRIPE_WEBHOOK_SECRET'),
+  STRIPE_WEBHOOK_SECRET: z
+    .string()
+    .regex(/^whsec_\S+$/, 'must start with whsec_')
+    .optional()
+    .describe('the signing secret of the Stripe webhook endpoint for /v1/payments/stripe'),
+  STRIPE_API_URL: address('http:', 'https:')
+    .optional()
+    .describe('the URL of another server in the place of Stripe’s API, for tests. It can’t be set in production'),
+  PAYMENTS: z
+    .enum(['local'], 'must be “local”')
+    .optional()
+    .describe(
+      '“local” for a checkout page that moves no money, for development. It’s the default in development if ' +
+        'STRIPE_SECRET_KEY isn’t set. HOST must be a loopback address',
+    ),
+  CURRENCY: z
+    .string()
+    .refine((code) => Intl.supportedValuesOf('currency').includes(code), 'must be an ISO 4217 code, such as USD')
+    .default('USD')
+    .describe('the currency of all prices, budgets, and bids, as an ISO 4217 code'),
+  TOKEN_PACKS: tokenPacks('small:50:500,medium:150:1200,large:500:3500').describe(
+    'the packs of tokens that users can buy, as `name:tokens:price`, separated by commas. The price is in the ' +
+      'currency’s smallest unit, such as cents',
+  ),
   DEADLINES: z
     .enum(DEADLINE_MODES, `must be one of ${DEADLINE_MODES.join(', ')}`)
     .default('remind')
@@ -212,7 +244,14 @@ const schema = z.object(VARIABLES).superRefine((env, context) => {
     if (env.JWT_SECRET === undefined) wrong('JWT_SECRET', 'must be set to at least 32 bytes in production');
     if (env.BCRYPT_COST < 10) wrong('BCRYPT_COST', 'must be at least 10 in production');
     if (env.CLOCK === 'adjustable') wrong('CLOCK', 'can’t be adjustable in production');
+    if (env.STRIPE_API_URL !== undefined) wrong('STRIPE_API_URL', 'can’t be set in production');
   }
+  if ((env.STRIPE_SECRET_KEY === undefined) !== (env.STRIPE_WEBHOOK_SECRET === undefined))
+    wrong('STRIPE_SECRET_KEY', 'and STRIPE_WEBHOOK_SECRET must be set together');
+  if (env.PAYMENTS === 'local' && env.STRIPE_SECRET_KEY !== undefined)
+    wrong('PAYMENTS', 'can’t be local when STRIPE_SECRET_KEY is set');
+  if (env.PAYMENTS === 'local' && !mayPayLocally(env))
+    wrong('PAYMENTS', 'can be local only outside production, on a loopback HOST, and without TRUST_PROXY_HOPS');
   if (env.DATABASE_DIRECT_URL !== undefined && env.DATABASE_URL === undefined)
     wrong('DATABASE_URL', 'must be set when DATABASE_DIRECT_URL is set');
   if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined))
@@ -235,6 +274,8 @@ export interface Config extends Environment {
   readonly withoutEffect: readonly string[];
   readonly introspection: boolean;
   readonly playground: boolean;
+  /** True if people pay on a page of this server, where no money moves. */
+  readonly paysLocally: boolean;
   /** The demo users who can log in. Undefined outside the demo. */
   readonly demo?: DemoPeople;
 }
@@ -260,7 +301,15 @@ export function readConfig(
     withoutEffect: Object.keys(env).filter((name) => isWithoutEffect(name) && env[name] !== ''),
     introspection: config.GRAPHQL_INTROSPECTION ?? open,
     playground: config.GRAPHQL_PLAYGROUND ?? open,
+    paysLocally:
+      config.PAYMENTS === 'local' ||
+      (config.NODE_ENV === 'development' && config.STRIPE_SECRET_KEY === undefined && mayPayLocally(config)),
   };
+}
+
+/** The local checkout page gives tokens to whoever opens it, so only people on this machine may reach it. */
+function mayPayLocally(env: Pick<Environment, 'NODE_ENV' | 'HOST' | 'TRUST_PROXY_HOPS'>): boolean {
+  return env.NODE_ENV !== 'production' && isLoopback(env.HOST) && env.TRUST_PROXY_HOPS === 0;
 }
 
 /** True for a variable that is no longer used. Earlier releases had a `SHARE_…` for each quota. */
@@ -289,6 +338,27 @@ function list() {
         .split(',')
         .map((item) => item.trim())
         .filter((item) => item !== ''),
+    );
+}
+
+/** For example, `small:50:500` is 50 tokens for 500 cents. */
+function tokenPacks(byDefault: string) {
+  const { packsMax, packTokensMax, amountMax } = PURCHASES;
+  const isValid = ({ tokens, amount }: TokenPack) =>
+    tokens >= 1 && tokens <= packTokensMax && amount >= 1 && amount <= amountMax;
+  return z
+    .string()
+    .default(byDefault)
+    .transform((text) =>
+      text.split(',').map((part): TokenPack => {
+        const [, id = '', tokens = '', amount = ''] = /^([\w-]{1,32}):(\d{1,9}):(\d{1,9})$/.exec(part.trim()) ?? [];
+        return { id, tokens: Number(tokens), amount: Number(amount) };
+      }),
+    )
+    .refine(
+      (packs) =>
+        packs.every(isValid) && packs.length <= packsMax && new Set(packs.map(({ id }) => id)).size === packs.length,
+      `must be at most ${packsMax} packs with different names, such as small:50:500,large:500:3500`,
     );
 }
 

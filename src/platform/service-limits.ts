@@ -53,6 +53,15 @@ export const DATABASE = {
 /** Shorter than a call's lock timeout, because calls queue behind a migration that waits. */
 export const MIGRATIONS = { lockTimeoutMs: 1_000, retryAfterMs: 2_000, retryForMs: 600_000, pollEveryMs: 500 } as const;
 
+/** Calls to the payment provider, and the events that it sends. */
+export const PAYMENT_PROVIDER = {
+  timeoutMs: 8_000,
+  retriesMax: 1,
+  eventBytesMax: 64 * 1024,
+  /** Events that were signed longer ago are refused. */
+  signatureSeconds: 300,
+} as const;
+
 /** Separate from the APIs' pool, so events, deliveries, and calls don't wait for each other. */
 export const POOLS = {
   probe: { applicationName: 'job-marketplace probe', poolSize: 1, statementTimeoutMs: 1_000, lockTimeoutMs: 500 },

@@ -69,6 +69,23 @@ export const ADJUSTMENT_MAX = 1_000_000;
 
 export const API_KEYS_PER_PERSON_MAX = 20;
 
+export const PURCHASES = {
+  openMax: 5,
+  perDayMax: 20,
+  /** How long a checkout stays open. */
+  openMinutes: 60,
+  /** When the server first asks the provider about a pending purchase, and how often it then asks again. */
+  firstLookMinutes: 30,
+  lookEveryMinutes: 15,
+  /** How often the server looks for such purchases, and how many it asks about at a time. */
+  everyMs: 60_000,
+  atOnce: 20,
+  packsMax: 20,
+  packTokensMax: 1_000_000,
+  /** The largest amount that Stripe accepts in most currencies. */
+  amountMax: 99_999_999,
+} as const;
+
 export const WEBHOOKS = {
   endpointsPerPerson: 5,
   /** The time limit for the complete response, however slowly it arrives. */

@@ -1,0 +1,180 @@
+/** Payments with Stripe Checkout, through Stripe's SDK. Only this file knows Stripe's words. */
+import { Stripe } from 'stripe';
+import { PAYMENT_PROVIDER } from '../service-limits.js';
+import {
+  NotSigned,
+  PaymentRefused,
+  PaymentsUnavailable,
+  type Checkout,
+  type Dispute,
+  type Payments,
+  type PaymentReport,
+  type Refund,
+} from './payments.js';
+
+interface StripeSettings {
+  readonly secretKey: string;
+  readonly webhookSecret: string;
+  /** Another server in Stripe's place, for tests. */
+  readonly apiUrl?: string | undefined;
+}
+
+/** With the payment and its charge, a checkout says why it isn't paid and where its receipt is. */
+const WITH_CHARGE = 'payment_intent.latest_charge';
+
+export function createStripePayments({ secretKey, webhookSecret, apiUrl }: StripeSettings): Payments {
+  const { timeoutMs, retriesMax, signatureSeconds } = PAYMENT_PROVIDER;
+  const stripe = new Stripe(secretKey, {
+    timeout: timeoutMs,
+    maxNetworkRetries: retriesMax,
+    telemetry: false,
+    ...(apiUrl !== undefined && hostOf(apiUrl)),
+  });
+
+  return {
+    name: 'stripe',
+    livemode: /^[rs]k_live_/.test(secretKey),
+    createCheckout: async ({ id, title, amount, currency, returnUrl, expiresAt }) => {
+      const params: Stripe.Checkout.SessionCreateParams = {
+        mode: 'payment',
+        client_reference_id: id,
+        line_items: [
+          {
+            quantity: 1,
+            price_data: { currency: currency.toLowerCase(), unit_amount: amount, product_data: { name: title } },
+          },
+        ],
+        // The buyer pays exactly this amount, in this currency.
+        adaptive_pricing: { enabled: false },
+        success_url: returnUrl,
+        cancel_url: returnUrl,
+        expires_at: Math.floor(expiresAt.getTime() / 1_000),
+      };
+      return checkoutOf(await answer(stripe.checkout.sessions.create(params, { idempotencyKey: id })));
+    },
+    findCheckout: async ({ sessionId }) =>
+      checkoutOf(await answer(stripe.checkout.sessions.retrieve(sessionId, { expand: [WITH_CHARGE] }))),
+    findByPayment: async (paymentId) => {
+      const query = { payment_intent: paymentId, limit: 1, expand: [`data.${WITH_CHARGE}`] };
+      const [session] = (await answer(stripe.checkout.sessions.list(query))).data;
+      return session && checkoutOf(session);
+    },
+    refund: async ({ key, orderId, paymentId, amount }) => {
+      // Stripe forgets idempotency keys after a day, so an earlier call's refund is looked for first.
+      const earlier = await answer(stripe.refunds.list({ payment_intent: paymentId, limit: REFUNDS_LISTED }));
+      const found = earlier.data.find(({ metadata }) => metadata?.[KEY] === key);
+      const params = { payment_intent: paymentId, amount, metadata: { [KEY]: key, order: orderId } };
+      const refund = found ?? (await answer(stripe.refunds.create(params, { idempotencyKey: key })));
+      return refundOf(refund, /^[rs]k_live_/.test(secretKey));
+    },
+    readEvent: (body, signature) => {
+      try {
+        return reportOf(stripe.webhooks.constructEvent(body, signature, webhookSecret, signatureSeconds));
+      } catch (error) {
+        if (error instanceof Stripe.errors.StripeSignatureVerificationError || error instanceof SyntaxError)
+          throw new NotSigned(error.message);
+        throw error;
+      }
+    },
+  };
+}
+
+/** The metadata that carries a refund's own key. It only finds our refund, and decides nothing else. */
+const KEY = 'refund';
+const REFUNDS_LISTED = 100;
+
+/** The events that the webhook endpoint needs. All others are ignored. */
+function reportOf(event: Stripe.Event): PaymentReport | undefined {
+  switch (event.type) {
+    case 'checkout.session.completed':
+    case 'checkout.session.async_payment_succeeded':
+    case 'checkout.session.expired':
+      return checkoutOf(event.data.object);
+    case 'checkout.session.async_payment_failed':
+      return { ...checkoutOf(event.data.object), outcome: 'failed' };
+    case 'refund.updated':
+    case 'refund.failed':
+      return refundOf(event.data.object, event.livemode);
+    case 'charge.dispute.created':
+    case 'charge.dispute.closed':
+      return disputeOf(event.data.object, event.type === 'charge.dispute.closed');
+    default:
+      return undefined;
+  }
+}
+
+function checkoutOf(session: Stripe.Checkout.Session): Checkout {
+  const { payment_intent: payment } = session;
+  const charge = typeof payment === 'object' ? payment?.latest_charge : undefined;
+  return {
+    about: 'checkout',
+    sessionId: session.id,
+    orderId: session.client_reference_id,
+    url: session.url,
+    outcome: outcomeOf(session),
+    amount: session.amount_total,
+    currency: session.currency,
+    livemode: session.livemode,
+    paymentId: idOf(payment),
+    ...(typeof charge === 'object' && { receiptUrl: charge?.receipt_url ?? null }),
+  };
+}
+
+function outcomeOf({ status, payment_status, payment_intent }: Stripe.Checkout.Session): Checkout['outcome'] {
+  if (status === 'complete' && payment_status === 'paid') return 'paid';
+  if (status === 'expired') return 'expired';
+  if (status !== 'complete') return 'open';
+  const isOver = typeof payment_intent === 'object' && FAILED_PAYMENTS.includes(payment_intent?.status ?? '');
+  return isOver ? 'failed' : 'waiting';
+}
+
+/** A payment that fails after its checkout is complete gets one of these. Nobody can pay in that checkout again. */
+const FAILED_PAYMENTS = ['requires_payment_method', 'canceled'];
+
+function refundOf(refund: Stripe.Refund, livemode: boolean): Refund {
+  const { metadata, payment_intent, status, amount, currency } = refund;
+  const isRefused = status === 'failed' || status === 'canceled';
+  return {
+    about: 'refund',
+    key: metadata?.[KEY] ?? null,
+    paymentId: idOf(payment_intent),
+    outcome: status === 'succeeded' ? 'done' : isRefused ? 'refused' : 'waiting',
+    amount,
+    currency,
+    livemode,
+  };
+}
+
+/** A closed chargeback counts only if it's lost. */
+function disputeOf({ id, payment_intent, status, livemode }: Stripe.Dispute, isClosed: boolean): Dispute {
+  const outcome = !isClosed ? 'open' : status === 'lost' ? 'lost' : 'closed';
+  return { about: 'dispute', disputeId: id, paymentId: idOf(payment_intent), outcome, livemode };
+}
+
+function idOf(object: string | { readonly id: string } | null): string | null {
+  return typeof object === 'string' ? object : (object?.id ?? null);
+}
+
+/** Tells a refusal, which repeating wouldn't change, from a failure that may pass. */
+async function answer<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    const { StripeInvalidRequestError, StripeCardError, StripeError, StripeIdempotencyError } = Stripe.errors;
+    const isRefused = error instanceof StripeInvalidRequestError || error instanceof StripeCardError;
+    const isOtherCall = error instanceof StripeIdempotencyError && error.statusCode === 400;
+    if (isRefused || isOtherCall) throw new PaymentRefused(error.message, { cause: error });
+    if (error instanceof StripeError) throw new PaymentsUnavailable(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function hostOf(url: string) {
+  const { protocol, hostname, port } = new URL(url);
+  const isPlain = protocol === 'http:';
+  return {
+    protocol: isPlain ? ('http' as const) : ('https' as const),
+    host: hostname,
+    port: port || (isPlain ? 80 : 443),
+  };
+}
