@@ -63,6 +63,11 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
   prepare?(call: C, input: Input): Promise<Preparation>;
   // Declared as methods, so operations with different viewers fit in one list.
   run(call: C, input: Input, preparation: Preparation): Promise<Output>;
+  /**
+   * Work after the commit, such as a call to another service, and the current result. Runs again for each repeat with
+   * the same key, so it must be harmless to repeat. Doesn't run in a dry run.
+   */
+  finish?(call: C, output: Output): Promise<Output>;
 }
 
 /**
@@ -90,8 +95,9 @@ export async function perform<Input, Output>(
   include: object = NO_PARTS,
 ): Promise<Output> {
   const recordEnd = recordBegin(operation, caller);
+  let viewer: FrameViewer | null = null;
   try {
-    const viewer = await authenticate(operation, caller);
+    viewer = await authenticate(operation, caller);
     await consumeBudget(operation, viewer, caller);
     assertRole(operation, viewer, caller);
     const validInput = await parseInput(operation, input);
@@ -102,6 +108,9 @@ export async function perform<Input, Output>(
     return answer;
   } catch (error) {
     recordEnd(error);
+    const { services, db } = caller;
+    // A refusal without these details is better than another error.
+    if (error instanceof Refusal) await services.describeRefusal?.(error, { viewer, db }).catch(() => {});
     throw error;
   }
 }
@@ -128,7 +137,7 @@ function recordBegin({ name }: Traits, { request: { record }, services }: Caller
   };
 }
 
-type Traits = Omit<Operation<unknown, unknown>, 'input' | 'load' | 'prepare' | 'run'>;
+type Traits = Omit<Operation<unknown, unknown>, 'input' | 'load' | 'prepare' | 'run' | 'finish'>;
 
 /** Returns the caller. Null if the operation is open to anyone. */
 async function authenticate(
@@ -184,7 +193,10 @@ async function run<Input, Output>(
     return operation.run(callOn(caller.pool, context), input, undefined);
   const idempotency = keyOf(operation, input, context);
   await operation.load?.(input);
-  return idempotency ? runOnce(operation, input, context, idempotency) : runPlainly(operation, input, context);
+  const output = await (idempotency
+    ? runOnce(operation, input, context, idempotency)
+    : runPlainly(operation, input, context));
+  return operation.finish && !caller.dryRun ? operation.finish(callOn(caller.pool, context), output) : output;
 }
 
 const NOTHING_TO_SHOW =

@@ -1,7 +1,7 @@
 /** The services and the viewer that a market provides to the platform. */
 import type { Logger } from 'pino';
 import type { Db, Database } from '../db/database.js';
-import type { UnauthenticatedReason } from '../errors.js';
+import type { Refusal, UnauthenticatedReason } from '../errors.js';
 import type { AccessTokens, Claims } from '../security/access-token.js';
 import type { Live } from '../live/live.js';
 import type { RateBudget, RateLimits } from '../security/rate-limit.js';
@@ -63,5 +63,7 @@ export interface FrameServices<V extends FrameViewer = FrameViewer> {
   hmacs(text: string): readonly string[];
   readonly storedAnswers: StoredAnswers;
   readonly recordedEffects: RecordedEffects;
+  /** Adds details to a refusal that only the market knows. Runs only for refused calls. */
+  describeRefusal?(refusal: Refusal, caller: { readonly viewer: V | null; readonly db: Db }): Promise<void>;
   readonly log: Logger;
 }
