@@ -15,6 +15,7 @@ import { openWebhooks } from '../market/webhooks/webhooks.js';
 import { openNotificationEmails } from '../market/mail/notification-emails.js';
 import { directly, type Connection } from '../platform/db/database.js';
 import { checkConnection } from '../platform/db/pooler.js';
+import { openPurchaseLookups } from '../market/operations/purchases/lookups.js';
 import { createClock } from '../market/operations/jobs/clock.js';
 import { CLOCK } from '../market/rules/market-limits.js';
 import { startCleanup } from '../market/store/housekeeping.js';
@@ -112,6 +113,8 @@ async function start(
     log.warn({ err: error }, 'the clock could not look for deadlines'),
   );
   closers.push(clock.close);
+  const purchases = openPurchaseLookups(services);
+  closers.push(purchases.close);
   const server = await startServer(services, config).catch(explainPort(config, command));
   closers.push(server.close);
   if (config.PUBLIC_URL === undefined) services.mail.addresses.origin = server.url;

@@ -35,6 +35,8 @@ import { openOperatorAddresses } from './operator.js';
 import { levelOf, lineOf } from '../platform/telemetry/record.js';
 import { refuse } from '../market/rules/errors.js';
 import { Refusal } from '../platform/errors.js';
+import { openStripeWebhook } from '../rest/stripe-webhook.js';
+import { openCheckoutPage } from '../pages/checkout.js';
 import { openRestApi } from '../rest/adapter.js';
 import { errorBody, sendFailure } from '../rest/answer.js';
 import { openDescription } from '../rest/openapi/openapi.js';
@@ -111,7 +113,17 @@ export async function startServer(
     links,
     appOrigin: appOrigin(config),
   });
-  const pages = [graphqlPage, reference, description, lifecycle, front, linkPages, unsubscribePage];
+  const pages = [
+    graphqlPage,
+    reference,
+    description,
+    lifecycle,
+    front,
+    linkPages,
+    unsubscribePage,
+    openCheckoutPage(services, links),
+  ];
+  const stripeWebhook = openStripeWebhook(services);
   const mailbox = openMailbox(services.db.of({ address: 'mailbox' }), services.mail, links);
   const draining = createDraining(timeouts, config.LAME_DUCK_SECONDS * 1_000);
   const operator = openOperatorAddresses(services, config, () => draining.isStopping);
@@ -122,7 +134,8 @@ export async function startServer(
     const { path, record } = exchange;
     const isGraphql = GRAPHQL_PATHS.includes(path);
     const address = isGraphql ? undefined : rest.find(path);
-    const isApi = isGraphql || (address !== undefined && path.startsWith('/v1/'));
+    const isWebhook = stripeWebhook.handles(path);
+    const isApi = isGraphql || isWebhook || (address !== undefined && path.startsWith('/v1/'));
     // At /, browsers get a page, and programs get the operators' index.
     const isForOperator = !isApi && operator.handles(path) && !(path === '/' && exchange.wantsPage);
     const page = isApi ? undefined : pageOf(exchange);
@@ -141,6 +154,7 @@ export async function startServer(
       exchange.route = `${exchange.method} ${path}`;
       return path === STREAM_PATH ? graphql.handleStream(exchange, caller) : graphql.handle(exchange, caller);
     }
+    if (isWebhook) return stripeWebhook.send(exchange);
     return page ? page.send(exchange) : rest.handle(exchange, address, caller);
   }
 

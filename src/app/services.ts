@@ -6,6 +6,8 @@ import { API_KEY_USES } from '../market/rules/market-limits.js';
 import { POOLS } from '../platform/service-limits.js';
 import type { Config } from './config.js';
 import { openLive } from '../platform/live/live.js';
+import { suggestPack } from '../market/operations/purchases/suggest-pack.js';
+import { paymentSettings } from './payment-settings.js';
 import { mailSettings } from './mail-settings.js';
 import { createMailMetrics } from '../market/mail/metrics.js';
 import { createWebhookMetrics } from '../market/webhooks/metrics.js';
@@ -127,6 +129,8 @@ export async function openServices(
     // This connection bypasses the pooler, so its responses don't prove that calls work.
     hooks: { onOpen, onAnswer: metrics.statement, onOverload, problem },
   });
+  const mail = mailSettings(config, secret);
+  const payments = paymentSettings(config, metrics, () => mail.addresses.origin);
   const services: Services = {
     db,
     probe: databaseWatch.probe,
@@ -168,7 +172,7 @@ export async function openServices(
     hmacs: (text) => secrets.map((each) => createHmac('sha256', `seal ${each}`).update(text).digest('base64url')),
     encryptor: createEncryptor({ secret, previousSecret: config.JWT_PREVIOUS_SECRET }),
     requireVerifiedEmail: config.REQUIRE_VERIFIED_EMAIL,
-    mail: mailSettings(config, secret),
+    mail,
     deadlines: {
       mode: config.DEADLINES,
       days: {
@@ -181,6 +185,8 @@ export async function openServices(
     },
     canAdvanceClock: config.CLOCK === 'adjustable',
     webhookAddresses: createAddressRules({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE }),
+    payments,
+    describeRefusal: (refusal, caller) => suggestPack(payments, refusal, caller),
     budget: (name) => ({ name, max: config.budgets[name], windowSeconds: budgetWindowSeconds(name) }),
     log,
   };

@@ -17,6 +17,7 @@ import { CLOCK_ACTIONS, CLOCK_TRANSITIONS, DEADLINE_MODES, STAKE_DEADLINE } from
 import { JOB_ORDERS } from '../market/rules/jobs/orders.js';
 import { JOB_ACTION_LIST } from '../market/rules/lifecycle.js';
 import { CHANNELS, EMAIL_PROBLEMS, NOTIFIED_TYPES } from '../market/rules/notifications.js';
+import { PURCHASE_STATE_KEYS, PURCHASE_STATES } from '../market/rules/purchases.js';
 import { BID_STATES, JOB_STATE_ROWS, JOB_STATES } from '../market/rules/states.js';
 import { PUBLISH_COST, URGENCIES } from '../market/rules/jobs/publishing.js';
 import { ROLES } from '../market/rules/viewer.js';
@@ -80,6 +81,8 @@ choice(
   TRANSFER_REASON_KEYS,
   mapValues(TRANSFER_REASONS, ({ description }) => `${description}.`),
 );
+
+choice('PurchaseStatus', 'The status of a purchase of tokens.', PURCHASE_STATE_KEYS, PURCHASE_STATES);
 
 choice('ErrorCode', 'The error codes in `errors[].extensions.code`.', ERROR_CODES, {
   ...mapValues(REFUSALS, ([status, sentence], code) => `${sentence} REST returns ${status}.${reasonsInWords(code)}`),

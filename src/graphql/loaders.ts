@@ -5,6 +5,8 @@ import { bidsOfContractors, jobsOfContractors } from '../market/operations/peopl
 import { visibleBids, type BidToActOn } from '../market/operations/bids/read.js';
 import { visibleJobs } from '../market/operations/jobs/read.js';
 import type { ReadableJob } from '../market/operations/jobs/visible-job.js';
+import { readPurchasesOfMany } from '../market/operations/purchases/purchases.js';
+import type { Purchase } from '../market/store/ledger/purchases.js';
 import { seesTokensOf } from '../market/operations/tokens/tokens.js';
 import type { JobTimers } from '../market/rules/jobs/deadlines.js';
 import type { Dispute } from '../market/rules/jobs/disputes.js';
@@ -161,6 +163,14 @@ export class Loaders {
         const visibleIds = ids.filter((id) => seesTokensOf(viewer, id));
         return visibleIds.length > 0 ? transfersOfMany(db, visibleIds, page) : new Map();
       },
+    );
+    return loader.load(user);
+  }
+
+  /** Undefined if the viewer can't see the user's tokens. */
+  purchasesOf(user: UserId, page: SamePageRequest): Promise<Page<Purchase> | undefined> {
+    const loader = this.#loader<UserId, Page<Purchase>>(`purchases ${JSON.stringify(page)}`, (db, viewer, ids) =>
+      readPurchasesOfMany(db, viewer, ids, page),
     );
     return loader.load(user);
   }

@@ -23,6 +23,7 @@ import { SessionResolver } from './resolvers/accounts/sessions.js';
 import { StreamResolver } from './resolvers/streams.js';
 import { WebhookResolver } from './resolvers/webhooks.js';
 import { SuspensionResolver } from './resolvers/admins/suspension.js';
+import { PurchaseResolver, ViewerPurchasesResolver } from './resolvers/purchases.js';
 import { TokenResolver, TokenTransferResolver } from './resolvers/tokens.js';
 import { typeOfNode } from './types/node.js';
 
@@ -64,6 +65,8 @@ export function createSchema(): GraphQLSchema {
         SuspensionResolver,
         TokenResolver,
         TokenTransferResolver,
+        PurchaseResolver,
+        ViewerPurchasesResolver,
         JobResolver,
         DisputeResolver,
         JobEventResolver,

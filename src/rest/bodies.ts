@@ -310,6 +310,10 @@ export const ERROR_DETAILS = entity('ErrorDetails', 'Details for programs.', {
   },
   required: { type: integer().optional(), description: 'The number of tokens that the operation needs.' },
   available: { type: integer().optional(), description: 'The number of tokens available to spend.' },
+  pack: {
+    type: z.string().nullable().optional(),
+    description: 'The ID of the smallest pack that would be enough. Null if no pack is.',
+  },
   retryAfter: { type: integer().optional(), description: 'The number of seconds to wait before you retry.' },
   limit: {
     type: z.string().optional(),

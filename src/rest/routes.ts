@@ -16,6 +16,7 @@ import { CATALOG } from '../market/rules/entities/reference.js';
 import { CONTRACTOR } from '../market/rules/entities/people.js';
 import { REVIEW } from '../market/rules/entities/review.js';
 import type { JobOperationName } from '../market/rules/lifecycle.js';
+import { NEW_PURCHASE, PURCHASE } from '../market/rules/entities/purchase.js';
 import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_TRANSFER } from '../market/rules/entities/tokens.js';
 import { NEW_WEBHOOK, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../market/rules/entities/webhook.js';
 import {
@@ -268,6 +269,14 @@ export const ROUTES: readonly Route[] = [
     shows: TOKEN_TRANSFER,
   }),
   route('GET', '/tokens/audit', OPERATIONS.auditTokens, { shows: TOKEN_AUDIT }),
+  route('GET', '/purchases', OPERATIONS.listPurchases, { query: [...PAGE_QUERY, 'userId'], shows: PURCHASE }),
+  route('POST', '/purchases', OPERATIONS.buyTokens, {
+    status: 201,
+    location: ({ purchase }: { purchase: Created }) => `/v1/purchases/${purchase.id}`,
+    shows: NEW_PURCHASE,
+  }),
+  route('GET', '/purchases/{id}', OPERATIONS.readPurchase, { shows: PURCHASE }),
+  route('POST', '/purchases/{id}/refund', OPERATIONS.refundPurchase, { shows: PURCHASE }),
 
   route('GET', '/jobs', OPERATIONS.listJobs, {
     query: [...PAGE_QUERY, ...JOBS_QUERY],
@@ -374,13 +383,8 @@ function notificationOnWire({ event, ...rest }: Notification) {
 type CatalogRead = Awaited<ReturnType<typeof readCatalog.run>>;
 type LifecycleRead = Awaited<ReturnType<typeof readLifecycle.run>>;
 
-export function catalogOnWire({ categories, businessTypes, propertyTypes, urgencies }: CatalogRead) {
-  return {
-    categories: [...categories],
-    businessTypes: [...businessTypes],
-    propertyTypes: [...propertyTypes],
-    urgencies,
-  };
+export function catalogOnWire({ categories, businessTypes, propertyTypes, ...rest }: CatalogRead) {
+  return { categories: [...categories], businessTypes: [...businessTypes], propertyTypes: [...propertyTypes], ...rest };
 }
 
 export function lifecycleOnWire({ actions, requiredToPublish, ...rest }: LifecycleRead) {

@@ -8,6 +8,7 @@ import { readConfig, type Config } from '../../src/app/config.js';
 import { TIMEOUTS, type Timeouts } from '../../src/platform/service-limits.js';
 import { createSecondConnectionCheck } from './database/second-connection.js';
 import { createLog } from '../../src/platform/telemetry/log.js';
+import { openPurchaseLookups } from '../../src/market/operations/purchases/lookups.js';
 import { openQueue } from '../../src/platform/queue/queue.js';
 import { prepareSchema } from '../../src/app/prepare-schema.js';
 import { openServices, type ServiceTimeouts } from '../../src/app/services.js';
@@ -148,6 +149,7 @@ export async function openTestApp(
   const queue = openQueue({ ...services, connection, kinds: taskKinds(services) });
   const webhooks = await openWebhooks({ ...services, queue });
   const notificationEmails = openNotificationEmails({ ...services, queue, digestHour: config.DIGEST_HOUR_UTC });
+  const purchases = openPurchaseLookups(services);
   const server = await startServer(services, config, PATIENT);
   services.mail.addresses.origin = config.PUBLIC_URL ?? server.url;
   const servers = [server];
@@ -205,6 +207,7 @@ export async function openTestApp(
       agent.destroy();
       await webhooks.close();
       await notificationEmails.close();
+      await purchases.close();
       await queue.close();
       await close();
       await sql.end({ timeout: 5 });

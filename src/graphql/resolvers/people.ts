@@ -5,11 +5,13 @@ import type { ReadableContractor, ReadableHomeowner, ReadableUser } from '../../
 import { WORK_NEWEST_FIRST } from '../../market/operations/people/contractor-work.js';
 import { REVIEWS_NEWEST_FIRST } from '../../market/operations/people/reviews.js';
 import { nestedPage } from '../../platform/call/paging.js';
+import { PURCHASES_NEWEST_FIRST } from '../../market/operations/purchases/purchases.js';
 import { TRANSFERS_NEWEST_FIRST } from '../../market/operations/tokens/tokens.js';
 import type { Context } from '../context.js';
 import { Contractor, ContractorConnection, Homeowner, ReviewConnection, User } from '../types/account.js';
 import { Connection, PageArgs, type Edge } from '../types/connection.js';
 import { BidConnection, JobConnection } from '../types/jobs.js';
+import { PurchaseConnection } from '../types/purchases.js';
 import { TokenBalance, TokenTransferConnection } from '../types/tokens.js';
 
 const ACCOUNT =
@@ -45,6 +47,15 @@ export class UserResolver {
     @Ctx() { loaders }: Context,
   ) {
     const page = await loaders.transfersOf(id, nestedPage(pageArgs, TRANSFERS_NEWEST_FIRST));
+    return page && new Connection(page);
+  }
+
+  @FieldResolver(() => PurchaseConnection, {
+    nullable: true,
+    description: `The user’s purchases of tokens, newest first. ${FOR_THEMSELVES}`,
+  })
+  async purchases(@Args(() => PageArgs) pageArgs: PageArgs, @Root() { id }: ReadableUser, @Ctx() { loaders }: Context) {
+    const page = await loaders.purchasesOf(id, nestedPage(pageArgs, PURCHASES_NEWEST_FIRST));
     return page && new Connection(page);
   }
 }

@@ -16,6 +16,8 @@ import { READ_POSITION } from '../../market/rules/entities/notification.js';
 import { TEST_CLOCK } from '../../market/rules/entities/deadline.js';
 import { DateTimeScalar, fieldOptions, FieldsOf } from './field.js';
 import { NotificationSettings } from './notifications.js';
+import { NEW_PURCHASE } from '../../market/rules/entities/purchase.js';
+import { Purchase } from './purchases.js';
 import { TokenTransfer } from './tokens.js';
 import { WebhookDelivery, WebhookEndpoint } from './webhooks.js';
 
@@ -160,6 +162,13 @@ export const ResendEmailVerificationPayload = payload('resendEmailVerification',
 export const EndSessionPayload = payload('endSession', { session: changed(ActiveSession, 'The session that ended.') });
 export const EndOtherSessionsPayload = payload('endOtherSessions', {
   endedCount: value(Int, 'The number of sessions that ended.'),
+});
+export const BuyTokensPayload = payload('buyTokens', {
+  purchase: changed(Purchase, 'The new purchase.'),
+  checkoutUrl: changed(String, NEW_PURCHASE.fields.checkoutUrl.description),
+});
+export const RefundPurchasePayload = payload('refundPurchase', {
+  purchase: changed(Purchase, 'The purchase after this mutation.'),
 });
 export const AdjustTokensPayload = payload('adjustTokens', { transfer: changed(TokenTransfer, 'The new transfer.') });
 

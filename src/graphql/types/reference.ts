@@ -8,6 +8,8 @@ import {
 } from '../../market/rules/entities/reference.js';
 import { LIFECYCLE_DEADLINE, LIFECYCLE_REMINDER } from '../../market/rules/entities/deadline.js';
 import { objectType } from './field.js';
+// The catalog contains packs, whose type must exist first.
+import './purchases.js';
 
 export const LifecycleAction = objectType(LIFECYCLE_ACTION);
 export const LifecycleBidAction = objectType(LIFECYCLE_BID_ACTION);

@@ -49,6 +49,7 @@ const PRIVATE_KINDS: ReadonlySet<string> = new Set<IdKind>([
   'job',
   'bid',
   'transfer',
+  'purchase',
   'webhookEndpoint',
   'webhookDelivery',
 ]);

@@ -44,6 +44,7 @@ import { reviewJob } from './jobs/review.js';
 import { TRANSITIONS } from './jobs/transitions.js';
 import { readNode } from './node.js';
 import { readCatalog, readLifecycle } from './reference.js';
+import { buyTokens, listPurchases, readPurchase, refundPurchase } from './purchases/purchases.js';
 import { adjustTokens, auditTokens, findTransfers, listTransfers, readTokens, readTransfer } from './tokens/tokens.js';
 import { listWebhookDeliveries, redeliver, sendTestEvent } from './webhooks/deliveries.js';
 import {
@@ -102,6 +103,11 @@ export const OPERATIONS = {
   readTransfer,
   adjustTokens,
   auditTokens,
+
+  buyTokens,
+  listPurchases,
+  readPurchase,
+  refundPurchase,
 
   createJob,
   readJob,

@@ -13,6 +13,7 @@ import { findAccountEvent, findEvent, findProposal } from './events/events.js';
 import { readJob } from './jobs/read.js';
 import { requireSession } from '../../platform/call/operation.js';
 import { operation } from './operation.js';
+import { readPurchase } from './purchases/purchases.js';
 import { readTransfer } from './tokens/tokens.js';
 import { findDelivery } from './webhooks/deliveries.js';
 import { readableEndpoint } from './webhooks/endpoints.js';
@@ -34,6 +35,7 @@ export const readNode = operation({
     if (isId('bid', id)) return readBid.run(call, { id });
     for (const part of PERSON_ID_KINDS) if (isId(part, id)) return (await findPerson(call, id, part)).part;
     if (isId('transfer', id)) return readTransfer.run(call, { id });
+    if (isId('purchase', id)) return readPurchase.run(call, { id });
     if (isId('hold', id)) return findHold(db, viewer, id);
     if (isId('adminAction', id)) {
       if (viewer.role !== 'admin') throw refuse('FORBIDDEN', { message: 'Only admins can see admin actions.' });

@@ -73,12 +73,13 @@ export const readLifecycle = operation({
 
 export const readCatalog = operation({
   name: 'catalog',
-  description: 'Returns suggested values for forms, and what publishing costs.',
+  description: 'Returns suggested values for forms, what publishing costs, and the packs of tokens that you can buy.',
   allows: 'anyone',
   budget: 'own',
   input: emptyInput,
-  run: async () => ({
+  run: async ({ services: { payments } }) => ({
     ...CATALOG,
     urgencies: URGENCIES.map((urgency) => ({ urgency, publishCost: PUBLISH_COST[urgency] })),
+    tokenPacks: payments.provider ? payments.packs.map((pack) => ({ ...pack, currency: payments.currency })) : [],
   }),
 });

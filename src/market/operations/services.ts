@@ -16,8 +16,20 @@ import type { RateBudget } from '../../platform/security/rate-limit.js';
 import type { AddressRules } from '../../platform/security/public-addresses.js';
 import type { Encryptor } from '../../platform/security/encryption.js';
 import type { Database } from '../../platform/db/database.js';
+import type { Payments } from '../../platform/payments/payments.js';
+import type { ReportSource, Settlement, TokenPack } from '../rules/purchases.js';
 import type { KeyUses } from './sessions/key-uses.js';
 import type { DatabaseWatch } from '../../platform/db/database-watch.js';
+
+export interface PaymentSettings {
+  /** Undefined if nobody can buy tokens. */
+  readonly provider: Payments | undefined;
+  readonly packs: readonly TokenPack[];
+  readonly currency: string;
+  /** The origins of other apps to which a buyer may return. */
+  readonly returnOrigins: readonly string[];
+  recordReport(this: void, source: ReportSource, settlement: Settlement): void;
+}
 
 export interface Services extends FrameServices<Viewer> {
   /** A separate connection, so the database can be checked even if all other connections are busy. */
@@ -34,6 +46,7 @@ export interface Services extends FrameServices<Viewer> {
   /** True if only people with a confirmed email may publish and bid. */
   readonly requireVerifiedEmail: boolean;
   readonly mail: MailSettings;
+  readonly payments: PaymentSettings;
   readonly mailMetrics: MailMetrics;
   readonly webhookMetrics: WebhookMetrics;
   recordClockAction(this: void, action: ClockAction): void;

@@ -44,6 +44,7 @@ export const REFUSALS = {
   STALE_VERSION: [412, 'The job has changed since you read it. Read it again, then retry.'],
   PERSISTED_QUERY_NOT_FOUND: PLATFORM_REFUSALS.PERSISTED_QUERY_NOT_FOUND,
   OVERLOADED: PLATFORM_REFUSALS.OVERLOADED,
+  PAYMENTS_UNAVAILABLE: [503, 'The payment provider can’t be reached. Try again with the same Idempotency-Key.'],
   NOT_CONFIGURED: [501, 'This operation isn’t set up on this server.'],
   INTERNAL: PLATFORM_REFUSALS.INTERNAL,
 } as const satisfies Record<string, RefusalRow>;

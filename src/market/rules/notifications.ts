@@ -153,6 +153,13 @@ export const NOTIFICATIONS = {
     user: alreadyEmailed('An undo is waiting', 'An undo of your email change is waiting for an admin.'),
     admin: fixed('An email undo is waiting', 'An undo of an email change is waiting for a decision.'),
   },
+  'purchase.paid': { user: now('You have new tokens', 'Your payment arrived, and your tokens were credited.') },
+  'purchase.refunded': {
+    user: now('Your purchase was refunded', 'You get money back. The tokens were taken from your balance.'),
+  },
+  'purchase.charged_back': {
+    user: now('Your payment was taken back', 'Your bank took a payment back, so we took back its tokens.'),
+  },
   'webhook.failing': {
     user: now('Your webhook is failing', 'Every attempt to reach your webhook endpoint failed for a day.'),
   },

@@ -45,6 +45,14 @@ export function mayMove(transition: PurchaseTransition, status: PurchaseState): 
   return from.includes(status);
 }
 
+/** How a provider's report reaches us. */
+export const REPORT_SOURCES = ['webhook', 'call', 'lookup', 'page'] as const;
+export type ReportSource = (typeof REPORT_SOURCES)[number];
+
+/** A `mismatch` changes nothing, and an operator must look at it. `unknown` is a purchase that nobody made here. */
+export const SETTLEMENTS = ['changed', 'unchanged', 'mismatch', 'unknown'] as const;
+export type Settlement = (typeof SETTLEMENTS)[number];
+
 /** The facts of a purchase that decide how a report changes it. */
 export interface PurchaseFacts {
   readonly status: PurchaseState;

@@ -17,6 +17,7 @@ import {
   WEBHOOK_DELIVERY,
   WEBHOOK_ENDPOINT,
 } from '../../market/rules/entities/webhook.js';
+import { NEW_PURCHASE, PURCHASE, TOKEN_PACK } from '../../market/rules/entities/purchase.js';
 import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_MISMATCH, TOKEN_TRANSFER } from '../../market/rules/entities/tokens.js';
 import type { Entity } from '../../platform/fields/entity.js';
 import {
@@ -84,6 +85,9 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   TOKEN_TRANSFER,
   TOKEN_AUDIT,
   TOKEN_MISMATCH,
+  PURCHASE,
+  NEW_PURCHASE,
+  TOKEN_PACK,
   API_KEY,
   ACTIVE_SESSION,
   ADMIN_ACTION,

@@ -60,6 +60,8 @@ const REQUESTS: Examples & Readonly<Record<JobOperationName | BidOperationName, 
   endUserSessions: { reason: 'Their phone was stolen.' },
   suspendUser: { reason: 'Asks for payment outside.', until: null },
   restoreUser: { reason: 'Apologized, and promised to stop.' },
+  buyTokens: { pack: 'small', returnUrl: 'https://app.example.com/tokens' },
+  refundPurchase: { tokens: 20, reason: 'The job was posted twice.' },
   adjustTokens: { userId: exampleId('user'), amount: 10, reason: 'Sorry for the trouble.', externalReference: null },
 
   createJob: exampleInput(JOB),
@@ -173,7 +175,7 @@ const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'req
   BUDGET_DECREASE_TOO_LARGE: { fields: { budget_max: 'must be at least 360.45' } },
   URGENCY_LOCKED: { fields: { urgency: 'must not be lower than urgent' } },
   COMPLETION_DATE_SHIFT_TOO_LARGE: { fields: { desired_completion_date: 'must be within 30 days of 2026-03-20' } },
-  INSUFFICIENT_TOKENS: { required: 30, available: 5 },
+  INSUFFICIENT_TOKENS: { required: 30, available: 5, pack: 'small' },
   UNKNOWN_BID: { fields: { bid_id: 'can’t be awarded' } },
   EMAIL_TAKEN: { fields: { email: 'already belongs to an account' } },
   UNKNOWN_REFERRAL_CODE: { fields: { referral_code: 'doesn’t belong to any account' } },
@@ -183,6 +185,7 @@ const DETAILS: { readonly [Code in ErrorCode]?: Omit<ErrorDetails, 'code' | 'req
   METHOD_NOT_ALLOWED: { allowedMethods: ['GET', 'HEAD'] },
   RATE_LIMITED: { retryAfter: 12, limit: 'write' },
   STALE_VERSION: { expectedVersion: 3, version: 4 },
+  PAYMENTS_UNAVAILABLE: { retryAfter: 5 },
   OVERLOADED: { retryAfter: 1 },
 };
 

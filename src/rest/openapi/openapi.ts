@@ -127,8 +127,8 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
   ['Own account', /^\/me\b(?!\/notification)/, 'Your user, profile, email address, and password.'],
   [
     'Tokens',
-    /^\/tokens\b/,
-    'Prepaid tokens. Publishing a job spends them, and a guaranteed view of a bid stakes them.',
+    /^\/(tokens|purchases)\b/,
+    'Prepaid tokens. You buy them in packs. Publishing a job spends them, and a guaranteed view of a bid stakes them.',
   ],
   [
     'People',

@@ -197,5 +197,6 @@ const OF_INPUT = 'VALIDATION_FAILED MALFORMED_REQUEST';
 const SHARED_LISTS: ReadonlyMap<string, string> = new Map([
   [OF_INPUT, 'InputErrorCode'],
   [`${OF_INPUT} INVALID_TRANSITION`, 'TransitionErrorCode'],
+  ['OVERLOADED PAYMENTS_UNAVAILABLE', 'PaymentErrorCode'],
   [`${OF_INPUT} EMAIL_TAKEN UNKNOWN_REFERRAL_CODE`, 'SignUpErrorCode'],
 ]);

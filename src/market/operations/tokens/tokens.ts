@@ -29,11 +29,11 @@ import { invalidField } from '../../../platform/call/validation.js';
 
 export const TRANSFERS_NEWEST_FIRST = ['time', 'text'] as const;
 
-const whose = {
+export const whose = {
   userId: idOf('user').nullish().describe('The user whose tokens to read. Only admins can read another user’s tokens.'),
 };
 
-function ownerOf(viewer: Viewer, { userId }: { userId?: UserId | null | undefined }): UserId {
+export function ownerOf(viewer: Viewer, { userId }: { userId?: UserId | null | undefined }): UserId {
   if (userId != null && !seesTokensOf(viewer, userId))
     throw refuse('FORBIDDEN', { message: 'Only admins can view another user’s tokens.' });
   return userId ?? viewer.userId;

@@ -13,6 +13,7 @@ export const RECORDED_OPERATIONS: readonly string[] = [
   'extendDeadline',
   'finalizeAppeal',
   'reachDecision',
+  'refundPurchase',
   'resendEmailVerification',
   'restoreUser',
   'sendPasswordReset',
@@ -55,7 +56,8 @@ export const ADMIN_ACTION = entity(
     },
     amount: {
       type: z.int().nullable(),
-      description: 'The number of tokens credited, or debited if negative. Null for actions other than adjustments.',
+      description:
+        'The number of tokens credited, or debited if negative. Null for actions other than adjustments and refunds.',
       example: null,
     },
     decision: {

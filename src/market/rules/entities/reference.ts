@@ -8,6 +8,7 @@ import { BID_STATES, JOB_STATES } from '../states.js';
 import { PAGE } from '../../../platform/caller-limits.js';
 import { REQUIRED_TO_PUBLISH, URGENCIES } from '../jobs/publishing.js';
 import { deadlineMode, LIFECYCLE_DEADLINE } from './deadline.js';
+import { TOKEN_PACK } from './purchase.js';
 import { enumOf, integer, timestamp } from '../../../platform/fields/values.js';
 
 const jobStatus = enumOf(JOB_STATES, 'JobStatus');
@@ -155,4 +156,8 @@ export const CATALOG = entity('Catalog', 'Suggested values for forms. Other valu
   businessTypes: { type: z.array(z.string()), description: 'The types of business.', example: ['llc'] },
   propertyTypes: { type: z.array(z.string()), description: 'The types of property.', example: ['condo'] },
   urgencies: { type: z.array(CATALOG_URGENCY.schema), description: 'The urgencies, from least to most urgent.' },
+  tokenPacks: {
+    type: z.array(TOKEN_PACK.schema),
+    description: 'The packs of tokens that you can buy. Empty if this server has no payments.',
+  },
 });

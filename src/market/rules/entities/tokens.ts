@@ -65,12 +65,12 @@ export const TOKEN_TRANSFER = entity(
     },
     actorId: {
       type: idOf('user').nullable(),
-      description: 'The admin who made the adjustment. Null for other transfers.',
+      description: 'The admin who made the adjustment or the refund. Null for other transfers.',
       example: null,
     },
     note: {
       type: nullableText(TEXT.note),
-      description: 'The admin’s reason for an adjustment. Null for other transfers.',
+      description: 'The admin’s reason for an adjustment or a refund. Null for other transfers.',
       example: null,
     },
     externalReference: {

@@ -1,0 +1,126 @@
+/**
+ * Calls to the payment provider. None runs inside a transaction. The purchase is committed first, and what the provider
+ * answers is settled afterwards, so a crash at any point leaves a purchase that can be asked about again.
+ */
+import type { Db } from '../../../platform/db/database.js';
+import {
+  PaymentRefused,
+  PaymentsUnavailable,
+  type OpenedOrder,
+  type Payments,
+  type PaymentReport,
+} from '../../../platform/payments/payments.js';
+import { refuse } from '../../rules/errors.js';
+import { isId, type PurchaseId } from '../../rules/ids.js';
+import type { ReportSource, Settlement } from '../../rules/purchases.js';
+import { selectOrder, selectPurchaseOfPayment, type PurchaseRow } from '../../store/ledger/purchases.js';
+import type { Services } from '../services.js';
+import { expireUnopened, settle } from './settle.js';
+
+export type PaymentServices = Pick<Services, 'payments' | 'log' | 'live'>;
+
+/** Settles a report, counts it, and tells streams and operators. */
+export async function settleAndTell(
+  { payments, log, live }: PaymentServices,
+  db: Db,
+  id: PurchaseId,
+  report: PaymentReport,
+  source: ReportSource,
+): Promise<Settlement> {
+  const settlement = await settle(db, id, report);
+  payments.recordReport(source, settlement);
+  if (settlement === 'changed') live.wake();
+  if (settlement === 'mismatch')
+    log.error({ purchaseId: id, about: report.about, outcome: report.outcome, source }, MISMATCH);
+  return settlement;
+}
+
+const MISMATCH = 'a payment differs from its purchase, so nothing was changed: compare the two';
+
+/** Settles an event from the provider. Undefined if the payment isn't one of ours. */
+export async function settleEvent(services: PaymentServices, db: Db, report: PaymentReport): Promise<Settlement> {
+  const id = await purchaseOf(db, report);
+  if (id) return settleAndTell(services, db, id, report, 'webhook');
+  const { provider } = services.payments;
+  if (report.about !== 'checkout' && report.paymentId !== null && provider) {
+    // The event may have overtaken the payment's own.
+    const checkout = await provider.findByPayment(report.paymentId);
+    const paid = checkout && (await settleEvent(services, db, checkout));
+    if (paid === 'changed') return settleEvent(services, db, report);
+  }
+  services.payments.recordReport('webhook', 'unknown');
+  return 'unknown';
+}
+
+async function purchaseOf(db: Db, report: PaymentReport): Promise<PurchaseId | undefined> {
+  if (report.about === 'checkout') return isId('purchase', report.orderId) ? report.orderId : undefined;
+  if (report.paymentId === null) return undefined;
+  const [purchase] = await selectPurchaseOfPayment(db, { paymentId: report.paymentId });
+  return purchase?.id;
+}
+
+/** The provider that this purchase was made with. Undefined if this server uses another one, or another kind of key. */
+function providerOf({ payments: { provider } }: PaymentServices, purchase: PurchaseRow): Payments | undefined {
+  const isSame = provider?.name === purchase.provider && provider.livemode === purchase.livemode;
+  return isSame ? provider : undefined;
+}
+
+/**
+ * Does what a purchase still waits for: opens its checkout, repeats its refund, or asks whether it was paid. Each call
+ * can be repeated.
+ */
+export async function callProvider(services: PaymentServices, db: Db, id: PurchaseId, source: ReportSource) {
+  const [purchase] = await selectOrder(db, { id });
+  const provider = purchase && providerOf(services, purchase);
+  if (!provider) return;
+  if (purchase.refundingTokens > 0) return repeatRefund(services, db, provider, purchase, source);
+  const order = orderOf(purchase);
+  if (purchase.sessionId !== null) {
+    const checkout = await provider.findCheckout({ ...order, sessionId: purchase.sessionId });
+    return void (await settleAndTell(services, db, id, checkout, source));
+  }
+  if (purchase.status !== 'pending') return;
+  try {
+    await settleAndTell(services, db, id, await provider.createCheckout(order), source);
+  } catch (error) {
+    if (!(error instanceof PaymentRefused)) throw error;
+    services.log.warn({ err: error, purchaseId: id }, 'the payment provider refused to open a checkout');
+    await expireUnopened(db, id);
+  }
+}
+
+async function repeatRefund(
+  services: PaymentServices,
+  db: Db,
+  provider: Payments,
+  purchase: PurchaseRow,
+  source: ReportSource,
+): Promise<void> {
+  const { id, paymentId, refundTransferId: key, refundingAmount: amount, currency, livemode } = purchase;
+  if (paymentId === null || key === null) throw new Error('A purchase without a payment is being refunded.');
+  const request = { key, orderId: id, paymentId, amount, currency };
+  const refund = await provider.refund(request).catch((error: unknown) => {
+    if (!(error instanceof PaymentRefused)) throw error;
+    services.log.warn({ err: error, purchaseId: id }, 'the payment provider refused a refund');
+    return { ...request, about: 'refund', outcome: 'refused', livemode } as const;
+  });
+  await settleAndTell(services, db, id, refund, source);
+}
+
+/** The pages of both providers show the title. */
+function orderOf(purchase: PurchaseRow): Omit<OpenedOrder, 'sessionId'> {
+  const { id, tokens, amount, currency, returnUrl, expiresAt, paymentId } = purchase;
+  return { id, title: `${tokens} tokens`, amount, currency, returnUrl, expiresAt, paymentId };
+}
+
+/** Tells the caller that the provider can't be reached. The same call succeeds later. */
+export async function orUnavailable<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof PaymentsUnavailable)) throw error;
+    const refusal = refuse('PAYMENTS_UNAVAILABLE', { details: { retryAfter: 5 } });
+    refusal.cause = error;
+    throw refusal;
+  }
+}

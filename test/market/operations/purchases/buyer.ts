@@ -1,0 +1,60 @@
+/** What people do with purchases in the tests. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { lookAtPurchases } from '../../../../src/market/operations/purchases/lookups.js';
+import type { Answer, Json, TestApp } from '../../../setup/app.js';
+import { checkDatabase } from '../../../setup/database/checker.js';
+import { callRest } from '../../../story/calls.js';
+import type { Person } from '../../../story/cast.js';
+import { DRAFT } from '../../../story/journey.js';
+
+export const RETURN_URL = 'http://localhost:5173/tokens';
+export const OWN_APP = { CORS_ORIGINS: 'http://localhost:5173' };
+
+export function buy(app: TestApp, { token }: Person, pack = 'small', headers: Record<string, string> = {}) {
+  return app.rest('POST', '/v1/purchases', { token, body: { pack, return_url: RETURN_URL }, headers });
+}
+
+/** Buys with a new key, and returns the purchase's ID. */
+export async function bought(app: TestApp, person: Person, pack = 'small'): Promise<string> {
+  const answer = await buy(app, person, pack, { 'idempotency-key': randomUUID() });
+  expect([answer.status, answer.body.purchase?.status]).toEqual([201, 'pending']);
+  return answer.body.purchase.id;
+}
+
+export async function balanceOf(app: TestApp, { token }: Person): Promise<Json> {
+  return (await app.rest('GET', '/v1/tokens', { token })).body;
+}
+
+export async function purchase(app: TestApp, { token }: Person, id: string): Promise<Json> {
+  return (await app.rest('GET', `/v1/purchases/${id}`, { token })).body;
+}
+
+export async function draft(app: TestApp, { token }: Person, urgency: string): Promise<string> {
+  const { body } = await app.rest('POST', '/v1/jobs', { token, body: { ...DRAFT, urgency } });
+  return body.id;
+}
+
+export async function publish(app: TestApp, by: Person, urgency: string): Promise<string> {
+  const job = await draft(app, by, urgency);
+  expect((await callRest(app, 'publish', { by, job })).status).toBe(200);
+  return job;
+}
+
+export function refund(app: TestApp, { token }: Person, id: string, tokens?: number): Promise<Answer<Json>> {
+  const body = { reason: 'The job was posted twice.', ...(tokens !== undefined && { tokens }) };
+  return app.rest('POST', `/v1/purchases/${id}/refund`, { token, body });
+}
+
+/** As if fifteen minutes had passed. */
+export async function look(app: TestApp): Promise<void> {
+  await app.sql`update purchases set look_at = now() where look_at is not null`;
+  const db = app.services.db.of({ address: 'lookups' });
+  while (await lookAtPurchases(app.services, db, new AbortController().signal));
+}
+
+/** Both the audit and the checker, which share no code, agree that everything adds up. */
+export async function expectSound(app: TestApp, { token }: Person): Promise<void> {
+  expect((await app.rest('GET', '/v1/tokens/audit', { token })).body).toMatchObject({ ok: true, mismatches: [] });
+  expect(await checkDatabase(app.sql)).toEqual([]);
+}
