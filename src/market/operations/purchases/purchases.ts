@@ -103,7 +103,7 @@ async function assertMayBuy(tx: Db, userId: UserId, tokens: number): Promise<voi
     throw invalidField('pack', 'would make the balance larger than the maximum, 2,000,000,000');
   if (counts.open >= openMax)
     throw refuse('VALIDATION_FAILED', {
-      message: `You have ${openMax} open purchases, which is the maximum. Pay one, or wait until it expires after ${openMinutes} minutes.`,
+      message: `You have ${openMax} open purchases, which is the maximum. They expire after ${openMinutes} minutes.`,
     });
   if (counts.today >= perDayMax)
     throw refuse('RATE_LIMITED', {

@@ -138,7 +138,7 @@ export function moveBids(tx: Db, ids: readonly BidId[], to: BidState): Promise<B
   return updateBids(tx, { ids: asArray(ids), to });
 }
 
-/** The accounts' rows are locked in a fixed order, so two transactions can't deadlock. Released tokens pay debts first. */
+/** Locks the accounts' rows in a fixed order, so two transactions can't deadlock. Released tokens pay debts first. */
 const release = statement('releaseHolds', {}, ($: Placeholders<{ bidIds: string; paymentIds: string }>) => {
   const released = builder.$with('released').as(
     builder
