@@ -4,6 +4,7 @@ import {
   countLockWaits,
   readClockOverdue,
   readEmailFigures,
+  readPurchaseFigures,
   readFigures,
   readWebhookFigures,
   createCachedRead,
@@ -20,6 +21,7 @@ export function watchServices(services: Services, hasRedis: boolean): void {
   watchWebhooks(services);
   watchEmails(services);
   watchClock(services);
+  watchPurchases(services);
   services.metrics.fact('build_info', 'The version of this server and of Node.', {
     version: VERSION,
     node: process.version,
@@ -140,6 +142,24 @@ function watchClock({ metrics, db, databaseWatch }: Services): void {
     'clock_overdue_seconds',
     'How long the job that has waited longest for the clock has been due. The clock looks at due jobs every minute.',
     createCachedRead(read, Number.NaN, FIGURES.everyMs, FIGURES.databaseWaitMs),
+  );
+}
+
+const NO_PURCHASES = { pendingSeconds: Number.NaN, lookSeconds: Number.NaN };
+
+/** Metrics of all purchases. Every server reports the same values. */
+function watchPurchases({ metrics, db, databaseWatch }: Services): void {
+  const read = unlessAway(databaseWatch, () => readPurchaseFigures(db.forLong()));
+  const figures = createCachedRead(read, NO_PURCHASES, FIGURES.everyMs, FIGURES.databaseWaitMs);
+  metrics.gauge(
+    'purchase_oldest_pending_seconds',
+    'How long the oldest pending purchase has waited for its payment. Some payments take days to arrive.',
+    async () => (await figures()).pendingSeconds,
+  );
+  metrics.gauge(
+    'purchase_lookups_overdue_seconds',
+    'How long a purchase has been waiting for a server to ask the payment provider about it.',
+    async () => (await figures()).lookSeconds,
   );
 }
 

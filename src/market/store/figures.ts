@@ -9,6 +9,7 @@ import { builder, type Placeholders, selectFrom, statement } from '../../platfor
 import { DEADLINE_NOW } from './tables/deadline-clock.js';
 import { jobs } from './tables/jobs.js';
 import { tokenBalances } from './tables/ledger.js';
+import { purchases } from './tables/purchases.js';
 
 export interface Figures {
   readonly jobs: Readonly<Record<JobState, number>>;
@@ -83,6 +84,23 @@ const clockOverdue = statement(
 export async function readClockOverdue(db: Db): Promise<number> {
   const [row] = await clockOverdue(db, {});
   return row?.seconds ?? 0;
+}
+
+/** Purchases that wait: for their payment, and for the server to ask the provider about them. */
+const purchasesNow = statement(
+  'purchasesNow',
+  {
+    pendingSeconds: sql<number>`coalesce(extract(epoch from now() - min(created_at)
+      filter (where status = 'pending')), 0)::float8`,
+    lookSeconds: sql<number>`greatest(0, coalesce(extract(epoch from now() - min(look_at)), 0))::float8`,
+  },
+  (_: Placeholders<object>, fields) =>
+    builder.select(fields).from(purchases).where(sql`look_at is not null`),
+);
+
+export async function readPurchaseFigures(db: Db) {
+  const [row] = await purchasesNow(db, {});
+  return row ?? { pendingSeconds: 0, lookSeconds: 0 };
 }
 
 const emailsNow = statement(
