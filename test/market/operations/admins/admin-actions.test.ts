@@ -11,12 +11,13 @@ import { callRest } from '../../../story/calls.js';
 import type { Person } from '../../../story/cast.js';
 import { happyCall } from '../../../story/happy-calls.js';
 import { gather, givenJob, laterDeadline, type People } from '../../../story/journey.js';
+import { bought, OWN_APP } from '../purchases/buyer.js';
 import { byGraphql, byRest, invalid } from '../../../apis/refused.js';
 
 let app: TestApp;
 let people: People;
 beforeAll(async () => {
-  app = await openTestApp();
+  app = await openTestApp({ PAYMENTS: 'local', ...OWN_APP });
   people = await gather(app);
 });
 afterAll(() => app.close());
@@ -44,6 +45,11 @@ const CALLS: Readonly<Record<string, () => Promise<string | null>>> = {
   resendEmailVerification: async () => {
     await app.sql`update users set email_verified = false where id = ${people.stranger.userId}`;
     return onUser(`/users/${people.stranger.userId}/email/verification`);
+  },
+  refundPurchase: async () => {
+    const id = await bought(app, people.stranger);
+    await fetch(`${app.url}/checkout/${id}`, { method: 'POST', body: new URLSearchParams({ choice: 'pay' }) });
+    return onUser(`/purchases/${id}/refund`, { tokens: 20, reason: 'Bought twice.' });
   },
   reachDecision: () => onJob('reachDecision'),
   finalizeAppeal: () => onJob('finalizeAppeal'),
@@ -81,6 +87,7 @@ describe("an admin's action on others", () => {
       restoreUser: 'A mistake.',
       endUserSessions: 'A stolen phone.',
       adjustTokens: 'A gift.',
+      refundPurchase: 'Bought twice.',
       settleEmailUndo: 'The stronger proof.',
       suspendUser: 'Asks for money.',
       completeJob: 'The reason of complete.',
@@ -88,6 +95,7 @@ describe("an admin's action on others", () => {
     const details: Readonly<Record<string, object>> = {
       suspendUser: { until: new Date('2999-01-01T00:00:00Z') },
       adjustTokens: { amount: 5 },
+      refundPurchase: { amount: -20 },
       reachDecision: { decision: 'The decision of reachDecision.' },
       finalizeAppeal: { decision: 'The final decision of finalizeAppeal.' },
       extendDeadline: { until: expect.any(Date) },
