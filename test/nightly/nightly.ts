@@ -56,6 +56,10 @@ const PARTS: Readonly<Record<string, Part>> = {
   clients: { files: ['test/nightly/clients'] },
   sight: { files: ['test/nightly/sight'] },
   browser: { files: ['test/browser', 'test/nightly/browser'], env: { STORY: 'whole', STORY_ROUNDS: '2' } },
+  purchases: {
+    files: ['test/market/operations/purchases/random-orders.test.ts'],
+    env: { PURCHASE_HISTORIES: '2500', FC_SEED: 'random' },
+  },
   model: { files: ['test/model'], env: { MODEL_RUNS: '20000', MODEL_SEED: 'random' } },
   mail: {
     files: [

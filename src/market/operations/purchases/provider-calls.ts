@@ -37,19 +37,22 @@ export async function settleAndTell(
 
 const MISMATCH = 'a payment differs from its purchase, so nothing was changed: compare the two';
 
-/** Settles an event from the provider. Undefined if the payment isn't one of ours. */
-export async function settleEvent(services: PaymentServices, db: Db, report: PaymentReport): Promise<Settlement> {
-  const id = await purchaseOf(db, report);
-  if (id) return settleAndTell(services, db, id, report, 'webhook');
+/** Settles an event from the provider. */
+export async function settleEvent(services: PaymentServices, db: Db, report: PaymentReport): Promise<void> {
+  const id = (await purchaseOf(db, report)) ?? (await purchaseOfLatePayment(services, db, report));
+  if (id) await settleAndTell(services, db, id, report, 'webhook');
+  else services.payments.recordReport('webhook', 'unknown');
+}
+
+/** A refund's or a chargeback's event can overtake the payment's own, so Stripe is asked for the payment first. */
+async function purchaseOfLatePayment(services: PaymentServices, db: Db, report: PaymentReport) {
   const { provider } = services.payments;
-  if (report.about !== 'checkout' && report.paymentId !== null && provider) {
-    // The event may have overtaken the payment's own.
-    const checkout = await provider.findByPayment(report.paymentId);
-    const paid = checkout && (await settleEvent(services, db, checkout));
-    if (paid === 'changed') return settleEvent(services, db, report);
-  }
-  services.payments.recordReport('webhook', 'unknown');
-  return 'unknown';
+  if (report.about === 'checkout' || report.paymentId === null || !provider) return undefined;
+  const checkout = await provider.findByPayment(report.paymentId);
+  if (!checkout) return undefined;
+  await settleEvent(services, db, checkout);
+  // Another call may have settled the payment meanwhile.
+  return purchaseOf(db, report);
 }
 
 async function purchaseOf(db: Db, report: PaymentReport): Promise<PurchaseId | undefined> {

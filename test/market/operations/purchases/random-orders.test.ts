@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, it } from 'vitest';
+import { openTestApp, type TestApp } from '../../../setup/app.js';
+import { seedFrom } from '../../../setup/random/seed.js';
+import { StripeDouble } from '../../../setup/stripe.js';
+import { admin } from '../../../story/cast.js';
+import { OWN_APP } from './buyer.js';
+import { playHistories } from './random-orders.js';
+
+const stripe = new StripeDouble();
+let app: TestApp;
+beforeAll(async () => {
+  app = await openTestApp({ ...(await stripe.open()), ...OWN_APP });
+});
+afterAll(async () => {
+  await app.close();
+  stripe.close();
+});
+
+/** Each history has about four purchases. */
+const HISTORIES = Number(process.env.PURCHASE_HISTORIES ?? 12);
+
+it(
+  'in random histories, each payment is credited once, and the rows agree with Stripe to the cent',
+  async () => {
+    await playHistories({ app, stripe, ada: await admin(app) }, HISTORIES, seedFrom(process.env.FC_SEED));
+  },
+  HISTORIES * 30_000,
+);

@@ -1,0 +1,131 @@
+/**
+ * Purchases in random orders: people buy, pay, spend, and cancel, Stripe's events arrive late, twice, and in any order,
+ * responses are lost, and admins refund while chargebacks come in. In the end, the rows and Stripe must agree.
+ */
+import { expect } from 'vitest';
+import type { TestApp } from '../../../setup/app.js';
+import { diceOf, type Dice } from '../../../setup/random/dice.js';
+import { deliver, type StripeDouble } from '../../../setup/stripe.js';
+import { callRest } from '../../../story/calls.js';
+import { homeowner, type Person } from '../../../story/cast.js';
+import { buy, draft, expectSound, look, refund } from './buyer.js';
+
+interface World {
+  readonly app: TestApp;
+  readonly stripe: StripeDouble;
+  readonly ada: Person;
+}
+
+const STEPS = 24;
+
+/** Every history has its own buyer, with a few purchases. */
+export async function playHistories(world: World, histories: number, seed: number): Promise<void> {
+  for (let history = 0; history < histories; history += 1) {
+    await playHistory(world, diceOf(seed + history)).catch((error: unknown) => {
+      throw new Error(`History ${seed + history} went wrong.`, { cause: error });
+    });
+    if (history % 20 === 19) await expectSound(world.app, world.ada);
+  }
+  await expectSound(world.app, world.ada);
+}
+
+async function playHistory({ app, stripe, ada }: World, dice: Dice): Promise<void> {
+  const buyer = await homeowner(app, 'Rhea');
+  const firstEvent = stripe.events.length;
+  const ids: string[] = [];
+  const jobs: string[] = [];
+  const own = () => stripe.events.slice(firstEvent);
+  const opened = () => ids.filter((id) => [...stripe.sessions.values()].some((one) => one.client_reference_id === id));
+  const inState = (status: string, payment: string) =>
+    opened().filter((id) => {
+      const session = stripe.sessionOf(id);
+      return session.status === status && session.payment_status === payment;
+    });
+  const ofOne = (some: readonly string[], work: (id: string) => unknown) => some.length > 0 && work(dice.pick(some));
+  const disputes = () => [...stripe.disputes.values()].filter((one) => one.status === 'needs_response');
+  const waiting = () => [...stripe.refunds.values()].filter((one) => one.status === 'pending');
+
+  const actions: Record<string, () => unknown> = {
+    buy: async () => {
+      const answer = await buy(app, buyer, dice.pick(['small', 'medium']));
+      if (answer.status === 201) ids.push(answer.body.purchase.id);
+      // The purchase exists, although Stripe couldn't be reached.
+      const rows = await app.sql`select id from purchases where user_id = ${buyer.userId}`;
+      ids.splice(0, ids.length, ...rows.map((row) => String(row.id)));
+    },
+    pay: () => ofOne(inState('open', 'unpaid'), (id) => stripe.pay(id)),
+    payLater: () => ofOne(inState('open', 'unpaid'), (id) => stripe.payLater(id)),
+    arrive: () => ofOne(inState('complete', 'unpaid'), (id) => stripe.arrive(id)),
+    fail: () => ofOne(inState('complete', 'unpaid'), (id) => stripe.fail(id)),
+    expire: () => ofOne(opened(), (id) => stripe.expire(id)),
+    publish: async () => {
+      const job = await draft(app, buyer, dice.pick(['standard', 'priority', 'urgent']));
+      if ((await callRest(app, 'publish', { by: buyer, job })).status === 200) jobs.push(job);
+    },
+    cancel: () => ofOne(jobs, (job) => callRest(app, 'cancel', { by: buyer, job })),
+    refund: () => ofOne(ids, (id) => refund(app, ada, id, dice.percent(50) ? dice.int(1, 60) : undefined)),
+    endRefund: () => waiting().length > 0 && stripe.endRefund(dice.pick(waiting()), dice.pick(['succeeded', 'failed'])),
+    dispute: () => ofOne(inState('complete', 'paid'), (id) => stripe.dispute(id)),
+    closeDispute: () => disputes().length > 0 && stripe.closeDispute(dice.pick(disputes()), dice.pick(['won', 'lost'])),
+    deliver: () => own().length > 0 && deliver(app.url, dice.pick(own())),
+    look: () => look(app),
+    grant: () =>
+      app.rest('POST', '/v1/tokens/adjustments', {
+        token: ada.token,
+        body: { user_id: buyer.userId, amount: dice.int(1, 30), reason: 'A gift.' },
+      }),
+    change: () => {
+      stripe.refundsAre = dice.pick(['succeeded', 'pending', 'refused']);
+      stripe.isDown = dice.percent(15);
+      stripe.losesAnswer = dice.percent(20);
+    },
+  };
+  const weights = [
+    [4, 'buy'],
+    [6, 'pay'],
+    [2, 'payLater'],
+    [2, 'arrive'],
+    [1, 'fail'],
+    [1, 'expire'],
+    [3, 'publish'],
+    [2, 'cancel'],
+    [4, 'refund'],
+    [2, 'endRefund'],
+    [1, 'dispute'],
+    [1, 'closeDispute'],
+    [8, 'deliver'],
+    [2, 'look'],
+    [1, 'grant'],
+    [2, 'change'],
+  ] as const;
+  for (let step = 0; step < STEPS; step += 1)
+    // Some calls run at the same time.
+    await Promise.all(Array.from({ length: dice.percent(30) ? 3 : 1 }, () => actions[dice.weighted(weights)]?.()));
+
+  Object.assign(stripe, { isDown: false, losesAnswer: false, refundsAre: 'succeeded' });
+  for (const refunded of waiting()) stripe.endRefund(refunded, dice.pick(['succeeded', 'failed']));
+  const late = own().flatMap((event) => (dice.percent(70) ? [event, event] : []));
+  for (const event of late.toSorted(() => dice.int(-1, 1))) expect((await deliver(app.url, event)).status).toBe(200);
+  // Whatever no event told, lookups find. Lost chargebacks come only by event.
+  for (const event of own().filter(({ type }) => type.startsWith('charge.dispute.'))) await deliver(app.url, event);
+  await look(app);
+  await look(app);
+  await expectAgreement(app, stripe, buyer);
+}
+
+async function expectAgreement(app: TestApp, stripe: StripeDouble, buyer: Person): Promise<void> {
+  const rows = await app.sql`select p.*, (select count(*)::int from token_transfers t
+      where t.purchase_id = p.id and t.reason = 'purchase') as credits from purchases p
+    where user_id = ${buyer.userId}`;
+  for (const row of rows) {
+    const session = [...stripe.sessions.values()].find((one) => one.client_reference_id === row.id);
+    const isPaid = session?.payment_status === 'paid';
+    const isLost = [...stripe.disputes.values()].some(
+      (one) => one.payment_intent === session?.payment_intent && one.status === 'lost',
+    );
+    expect([row.id, row.credits, row.paid_at !== null]).toEqual([row.id, isPaid ? 1 : 0, isPaid]);
+    expect([row.id, row.status === 'charged_back']).toEqual([row.id, isLost]);
+    expect([row.id, row.refunding_tokens]).toEqual([row.id, 0]);
+    if (isPaid) expect([row.id, row.amount - row.refunded_amount]).toEqual([row.id, stripe.moneyOf(row.id)]);
+  }
+}
