@@ -95,7 +95,10 @@ const purchasesNow = statement(
     lookSeconds: sql<number>`greatest(0, coalesce(extract(epoch from now() - min(look_at)), 0))::float8`,
   },
   (_: Placeholders<object>, fields) =>
-    builder.select(fields).from(purchases).where(sql`look_at is not null`),
+    builder
+      .select(fields)
+      .from(purchases)
+      .where(sql`look_at is not null`),
 );
 
 export async function readPurchaseFigures(db: Db) {

@@ -119,6 +119,28 @@ describe('A debt is paid first', () => {
   });
 });
 
+it('forty credits at the same time, none of which holds a lock, all count and pay the debt once', async () => {
+  const [hanna, carl] = [await homeowner(app, 'Hanna'), await contractor(app, 'Carl')];
+  const jobs = [];
+  for (let count = 0; count < 2; count += 1) jobs.push(await publish(hanna, 'standard'));
+  for (const job of jobs)
+    await callRest(app, 'submitBid', { by: carl, job, body: { amount: 1, guaranteed_view: true } });
+  await move(carl, { change: -15, reason: 'adjustment' });
+  await addDebt(db(), { userId: idOf(carl), debt: 100 });
+  await Promise.all([
+    ...Array.from({ length: 20 }, () => move(carl, { change: 3, reason: 'adjustment' })),
+    ...Array.from({ length: 20 }, () => buy(carl, 4)),
+    ...jobs.map((job) => callRest(app, 'cancel', { by: hanna, job })),
+  ]);
+  // 60 granted and 80 bought tokens, and 10 released ones, minus the debt.
+  expect(await account(carl)).toMatchObject({ balance: 50, held: 0, debt: 0 });
+  const rows = await transfers(carl);
+  const paid = rows.filter(({ reason }) => reason === 'debt_payment');
+  expect(paid.reduce((sum, { amount }) => sum + amount, 0)).toBe(100);
+  const bought = rows.reduce((sum, row) => sum + (row.is_credit ? row.bought : -row.bought), 0);
+  expect((await account(carl))?.bought).toBe(bought);
+});
+
 /** An account as a list of lots, the oldest first. Every rule is written again, in the plainest way. */
 class Lots {
   granted = 10;

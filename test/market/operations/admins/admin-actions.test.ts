@@ -31,6 +31,11 @@ const CALLS: Readonly<Record<string, () => Promise<string | null>>> = {
   verifyContractor: () => onUser(`/contractors/${people.stranger.profileId}/verify`, { reason: 'Papers seen.' }),
   unverifyContractor: () => onUser(`/contractors/${people.stranger.profileId}/unverify`, { reason: 'A complaint.' }),
   adjustTokens: () => onUser('/tokens/adjustments', { user_id: people.stranger.userId, amount: 5, reason: 'A gift.' }),
+  refundPurchase: async () => {
+    const id = await bought(app, people.stranger);
+    await fetch(`${app.url}/checkout/${id}`, { method: 'POST', body: new URLSearchParams({ choice: 'pay' }) });
+    return onUser(`/purchases/${id}/refund`, { tokens: 20, reason: 'Bought twice.' });
+  },
   sendPasswordReset: () => onUser(`/users/${people.stranger.userId}/password-reset`),
   settleEmailUndo: async () => {
     const address = `former.${newId('user')}@example.test`.toLowerCase();
@@ -45,11 +50,6 @@ const CALLS: Readonly<Record<string, () => Promise<string | null>>> = {
   resendEmailVerification: async () => {
     await app.sql`update users set email_verified = false where id = ${people.stranger.userId}`;
     return onUser(`/users/${people.stranger.userId}/email/verification`);
-  },
-  refundPurchase: async () => {
-    const id = await bought(app, people.stranger);
-    await fetch(`${app.url}/checkout/${id}`, { method: 'POST', body: new URLSearchParams({ choice: 'pay' }) });
-    return onUser(`/purchases/${id}/refund`, { tokens: 20, reason: 'Bought twice.' });
   },
   reachDecision: () => onJob('reachDecision'),
   finalizeAppeal: () => onJob('finalizeAppeal'),
