@@ -36,6 +36,8 @@ const SESSION = ['refreshToken', 'token'];
 const SHORT: Readonly<Record<string, readonly string[]>> = {
   AvailableAction: ['message', 'missingFields'],
   AvailableBidAction: ['message'],
+  // The payment provider chooses this URL. A mutation returns one.
+  BuyTokensPayload: ['checkoutUrl'],
   Catalog: ['businessTypes', 'categories', 'propertyTypes'],
   CreateApiKeyPayload: ['secret'],
   CreateWebhookEndpointPayload: ['secret'],

@@ -26,7 +26,12 @@ export const BID = entity(
       description: 'The bid’s status. Reading the bid doesn’t change it.',
       example: 'pending',
     },
-    amount: { type: moneyAboveZero, description: 'The price of the work.', example: 320, written: true },
+    amount: {
+      type: moneyAboveZero,
+      description: 'The price of the work, in the market’s currency.',
+      example: 320,
+      written: true,
+    },
     estimatedDurationDays: {
       type: z.int().min(1).max(BID_DURATION_DAYS_MAX).nullable(),
       description: 'The number of days that the work would take.',

@@ -77,13 +77,13 @@ export const JOB = entity('Job', 'Work that a homeowner wants done.', {
   },
   budgetMin: {
     type: money.nullable(),
-    description: 'The least that the homeowner expects to pay.',
+    description: 'The least that the homeowner expects to pay, in the market’s currency.',
     example: 150,
     written: true,
   },
   budgetMax: {
     type: money.nullable(),
-    description: 'The most that the homeowner wants to pay.',
+    description: 'The most that the homeowner wants to pay, in the market’s currency.',
     example: 400.5,
     written: true,
   },

@@ -9,8 +9,12 @@ import { PURCHASE_STATE_KEYS } from '../purchases.js';
 const pack = { type: requiredText(TEXT.kind), description: 'The ID of the pack.', example: 'small' };
 const tokens = { type: integer(1), description: 'The number of tokens in the pack.', example: 50 };
 const amount = { type: integer(1), description: 'The price, in the currency’s smallest unit.', example: 500 };
-const currency = { type: requiredText(TEXT.kind), description: 'The currency, as an ISO 4217 code.', example: 'USD' };
-const webAddress = z.string().nullable();
+const currency = {
+  type: requiredText(TEXT.kind),
+  description: 'The market’s currency, as an ISO 4217 code. Budgets and bids are in it, too.',
+  example: 'USD',
+};
+const webAddress = z.string().nullable().meta({ maxLength: TEXT.url });
 
 export const TOKEN_PACK = entity('TokenPack', 'A number of tokens that you can buy with `buyTokens`.', {
   id: pack,
