@@ -159,9 +159,9 @@ export function payDebts(transferId: SQL) {
     ),
     part(
       'changed',
-      sql`update token_balances set balance = paid.balance - paid.pays, held = paid.held,
+      sql`update ${tokenBalances} set balance = paid.balance - paid.pays, held = paid.held,
           bought = paid.bought - paid.pays_bought, debt = paid.debt - paid.pays
-        from paid where token_balances.user_id = paid.user_id`,
+        from paid where ${tokenBalances.userId} = paid.user_id`,
     ),
     part(
       'debt_payment',
