@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTestApp, type TestApp } from '../../../setup/app.js';
+import { checkDatabase } from '../../../setup/database/checker.js';
 import { seedFrom } from '../../../setup/random/seed.js';
 import { StripeDouble } from '../../../setup/stripe.js';
 import { admin } from '../../../story/cast.js';
@@ -23,6 +24,7 @@ it(
   'in random histories, each payment is credited once, and the rows agree with Stripe to the cent',
   async () => {
     await playHistories({ app, stripe, ada: await admin(app) }, HISTORIES, seedFrom(process.env.FC_SEED));
+    expect(await checkDatabase(app.sql)).toEqual([]);
   },
   HISTORIES * 30_000,
 );
