@@ -123,12 +123,12 @@ function watchEmails({ metrics, db, databaseWatch }: Services): void {
   const figures = createCachedRead(read, NO_EMAILS, FIGURES.everyMs, FIGURES.databaseWaitMs);
   metrics.gauge(
     'mail_oldest_due_seconds',
-    'How long the oldest due email has been waiting to be sent. At most 10,000 emails are looked at.',
+    'How long the oldest due email has been waiting to be sent, among at most 10,000 emails.',
     async () => (await figures()).oldestSeconds,
   );
   metrics.gauge(
     'notification_emails_events_behind',
-    'Events whose notifications are stored, but not yet queued as emails.',
+    'Events with stored notifications that are waiting to be queued as emails.',
     async () => (await figures()).eventsBehind,
   );
 }

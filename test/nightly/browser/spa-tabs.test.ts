@@ -110,7 +110,7 @@ async function twoTabs(client: string, name: string) {
   return { first, second, close };
 }
 
-/** The user of this page publishes a job of theirs. */
+/** Publishes a job as this page's user. */
 async function publish(page: Page): Promise<string> {
   const stored = await page.evaluate<string>(`localStorage.getItem('session')`);
   const { token } = JSON.parse(stored) as { token: string };

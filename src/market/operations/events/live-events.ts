@@ -24,7 +24,7 @@ export const LIVE_QUERIES: LiveQueries<LiveEntry> = {
   keysOf: (entry) => [...(entry.notified ?? []), ...('homeownerId' in entry ? keysOfJob(entry) : [])],
 };
 
-/** The positions are announced when this commits, so nobody hears of a position before its notifications are stored. */
+/** The positions are announced when this commits, so streams see no position before its notifications are stored. */
 function numberAndNotify(db: Db, values: { batch: number }) {
   return db.inTransaction(async (tx) => {
     const [[batch], [step]] = await tx.commitWith(numberEvents(tx, values), storeNotifications(tx, {}));
@@ -33,7 +33,7 @@ function numberAndNotify(db: Db, values: { batch: number }) {
   });
 }
 
-/** The keys of streams of notifications are user IDs. All other streams have only jobs' events. */
+/** Notification streams have user IDs as keys. All other streams get only job events. */
 function keysOfJob({ event, homeownerId, bids }: JobEntry): string[] {
   return [event.jobId, homeownerId, ...new Set(bids.map(({ contractorId }) => contractorId)), ADMINS];
 }

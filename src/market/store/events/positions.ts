@@ -19,7 +19,7 @@ export const numberEvents = statement(
   ($: Placeholders<{ batch: number }>, fields) => builder.select(fields).from(sql`number_events(${$('batch')}::int) n`),
 );
 
-/** The last position of any event, of a job or of an account. */
+/** The last position of all job events and account events. */
 export const LAST_POSITION = sql<string>`greatest((select coalesce(max(position), 0) from ${events}),
   (select coalesce(max(position), 0) from ${accountEvents}))`;
 

@@ -6,7 +6,7 @@ import { builder, statement, type Placeholders } from '../../../platform/db/stat
 import { users } from '../tables/accounts.js';
 import { notificationSettings } from '../tables/notifications.js';
 
-/** Also returns whether the person's address can get notifications. */
+/** Also returns whether the person's address can get emails about notifications. */
 export const selectSettings = statement(
   'selectSettings',
   {
@@ -23,7 +23,7 @@ export const selectSettings = statement(
       .where(eq(users.id, $('userId'))),
 );
 
-/** Inserts in the order of the types, so two calls at the same time can't wait for each other. */
+/** Inserts in the order of the types, so two concurrent calls can't deadlock. */
 export const upsertSettings = statement(
   'upsertSettings',
   {},

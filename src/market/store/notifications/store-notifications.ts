@@ -1,6 +1,6 @@
 /**
- * Stores who is notified of new events, in the transaction that gives them their positions. So positions are announced
- * together with their notifications, and only one server stores them at a time.
+ * Stores who is notified of new events, in the transaction that assigns their positions. When a position is announced,
+ * its notifications are already stored. Only one server stores them at a time.
  */
 import { sql, type SQL } from 'drizzle-orm';
 import { BID_TRANSITIONS } from '../../rules/bids.js';
@@ -13,11 +13,11 @@ import { accountEvents, events } from '../tables/events.js';
 import { notificationCursor, notifications } from '../tables/notifications.js';
 import { IS_ACCEPTED, visibleEventsOfBidder, visibleEventsOfOwner } from '../visibility.js';
 
-/** A step's last event comes at most this many positions after the cursor. There are no gaps between positions. */
+/** A step covers at most this many positions after the cursor. Positions have no gaps. */
 const POSITIONS_AT_ONCE = sql.raw('1000');
-/** The work of a step, added up over its events. An event that needs more work gets a step of its own. */
+/** The most work that a step's events may add up to. An event that needs more work gets its own step. */
 const WORK_AT_ONCE = sql.raw('10000');
-/** How many events a withdrawal looks back at. Reads hide the notifications of earlier ones. */
+/** How many of a job's newest events a withdrawal looks at. Reads hide the notifications of earlier events. */
 const WITHDRAWN_AT_ONCE = sql.raw('1000');
 
 function isForAny(...readers: readonly NotificationReader[]): SQL {
@@ -29,7 +29,7 @@ function isForAny(...readers: readonly NotificationReader[]): SQL {
 
 const IS_COUNTED = sql.raw(`own.status in (${COUNTED_BID_STATES.map((state) => `'${state}'`).join(', ')})`);
 
-/** A step's new events of jobs, under the name that the visibility conditions use. */
+/** A step's new job events, under the name that the visibility conditions use. */
 const NEW_EVENTS = sql`new_events "events"`;
 
 const IS_WITHDRAWAL = sql`"events"."type" = ${sql.raw(`'${BID_TRANSITIONS.withdraw.event}'`)}`;

@@ -16,7 +16,7 @@ export const notifications = pgTable(
   {
     userId: idColumn('user').notNull(),
     position: position().notNull(),
-    /** True until the notification is in a digest. */
+    /** True while the notification waits for a digest. */
     isEmailedLater: boolean().notNull().default(false),
   },
   (t) => [
@@ -33,9 +33,9 @@ export const notificationCursor = pgTable(
   'notification_cursor',
   {
     isOnlyRow: boolean().primaryKey().default(true),
-    /** The events up to this position have their notifications. Only the holder of the lock for positions moves it. */
+    /** Notifications are stored for the events up to this position. Only the holder of the numbering lock moves it. */
     storedUpTo: position().notNull(),
-    /** The notifications up to this position were emailed, are emailed later, or aren't emailed at all. */
+    /** A server has decided whether and when the notifications up to this position are emailed. */
     mailedUpTo: position().notNull(),
     /** The last day, in UTC, on which digests were sent. */
     digestedOn: date()

@@ -63,7 +63,7 @@ async function unreadOf(by: Person): Promise<number> {
 
 const titlesOf = async (by: Person) => (await byRest(by)).map(({ title }) => title);
 
-/** Their own events that have an entry for one of these readers, and that somebody else caused. Newest first. */
+/** The person's events that have an entry for one of these readers, and that somebody else caused. Newest first. */
 async function expected(by: Person, readers: readonly NotificationReader[]): Promise<Json[]> {
   const events: Json[] = [];
   for (let after = '0'; ;) {
@@ -119,7 +119,7 @@ describe('the feed', () => {
     expect(await unreadOf(people.stranger)).toBe(0);
   });
 
-  it('tells each person only once of an award: the winner, and everyone who lost', async () => {
+  it('has one notification to email about an award for the winner, and one for each contractor who lost', async () => {
     const cast = { ...people, awardee: await contractor(app, 'Will'), bidder: await contractor(app, 'Lou') };
     await givenJob(app, 'awarded', cast);
     await allNumbered(app);
@@ -137,7 +137,7 @@ describe('the feed', () => {
 });
 
 describe('a person who loses access', () => {
-  it('by withdrawing a bid no longer has its notifications, in the feed or in the counter', async () => {
+  it('by withdrawing a bid no longer sees its notifications, in the feed or in the counter', async () => {
     const cast = { ...people, owner: await homeowner(app, 'Opal'), bidder: await contractor(app, 'Walt') };
     await giveTokens(app, people.admin, cast.owner, 1_000);
     const [kept, left] = [await givenJob(app, 'open', cast), await givenJob(app, 'open', cast)];
@@ -155,7 +155,7 @@ describe('a person who loses access', () => {
     expect(await titlesOf(cast.owner)).toContain('A bid was withdrawn');
   });
 
-  it('because the award was taken back keeps what a bidder can read, in a bidder’s words', async () => {
+  it('because the award was taken back keeps the notifications that bidders can read, with their text', async () => {
     const cast = { ...people, awardee: await contractor(app, 'Ruth'), bidder: await contractor(app, 'Rob') };
     const job = await givenJob(app, 'awarded', cast);
     await allNumbered(app);
@@ -168,7 +168,7 @@ describe('a person who loses access', () => {
       'Your bid was accepted',
       'A job you bid on was awarded',
     ]);
-    expect((await titlesOf(cast.bidder))[0]).toBe('Your bid is live again');
+    expect((await titlesOf(cast.bidder))[0]).toBe('Your bid is active again');
   });
 });
 
@@ -201,7 +201,7 @@ describe('the read position', () => {
     },
   };
 
-  it.each(['rest', 'graphql'] as const)('counts what came after it, and never goes back (%s)', async (api) => {
+  it.each(['rest', 'graphql'] as const)('decides what counts as unread, and never goes back (%s)', async (api) => {
     const { owner, positions } = await withThree();
     const [newest, middle, oldest] = positions as [string, string, string];
     expect([positions.length, await unreadOf(owner)]).toEqual([3, 3]);
@@ -214,7 +214,7 @@ describe('the read position', () => {
     expect(data.viewer.notifications.edges).toHaveLength(1);
   });
 
-  it('is the newest of two tabs that mark at the same time', async () => {
+  it('is the newest position if several tabs send theirs at the same time', async () => {
     const { owner, positions } = await withThree();
     const tabs = Array.from({ length: 20 }, (_, at) => positions[at % 3]!);
     await Promise.all(tabs.map((position) => markRead.rest(owner, position)));

@@ -86,7 +86,7 @@ it('a new bid raises the counter of its owner’s two tabs, even on two servers'
   expect(data.viewer.unreadCount).toBe(3);
 });
 
-it.each(CHANNELS)('over %s, a reader who reconnects gets exactly what is in the feed', async (_name, hear) => {
+it.each(CHANNELS)('over %s, a user who reconnects gets exactly the feed’s notifications', async (_name, hear) => {
   const owner = await newOwner('Renee');
   const job = await givenJob(app, 'open', { ...people, owner });
   await allNumbered(app);
@@ -105,7 +105,7 @@ it.each(CHANNELS)('over %s, a reader who reconnects gets exactly what is in the 
 });
 
 describe('nobody gets a notification', () => {
-  it('of what they did themselves, or of what concerns others', async () => {
+  it('of their own actions, or of events that concern others', async () => {
     const owner = await newOwner('Nora');
     const stranger = await newOwner('Nils');
     const job = await givenJob(app, 'open', { ...people, owner });
@@ -128,7 +128,7 @@ describe('nobody gets a notification', () => {
     expect(ownerEvents.events.map(({ type }) => type)).toEqual(['BID_REVISED', 'BID_SUBMITTED']);
   });
 
-  it('of another person’s account, except for admins of an undo that waits', async () => {
+  it('of another person’s account, except that admins are notified of pending undos', async () => {
     const owner = await newOwner('Urs');
     const admin = hearAsEvents(app.url, people.admin, STREAM);
     await untilOpen(app.services, 1);
@@ -178,7 +178,7 @@ describe('nobody gets a notification', () => {
 });
 
 describe('while servers of two releases run', () => {
-  it('what the previous release numbers is notified of', async () => {
+  it('people are notified of events that the previous release numbers', async () => {
     const owner = await newOwner('Petra');
     await allNumbered(app);
     await app.sql.begin(async (tx) => {
@@ -189,7 +189,7 @@ describe('while servers of two releases run', () => {
     await until(async () => (await feedOf(owner)).some(({ type }) => type === 'webhook.paused'), 20_000);
   });
 
-  it('an event of a type that only the next release knows takes no other event from anyone', async () => {
+  it('an event type that only the next release knows doesn’t keep anyone from getting other events', async () => {
     const [owner, stranger] = [await newOwner('Nele'), await newOwner('Ned')];
     await allNumbered(app);
     const [ownerEvents, foreign] = [hearAsEvents(app.url, owner, STREAM), hearAsEvents(app.url, stranger, STREAM)];
@@ -215,7 +215,7 @@ describe('while servers of two releases run', () => {
   });
 });
 
-it('a position after the last one is refused', async () => {
+it('a position after the last one is rejected', async () => {
   const [{ last }] = (await app.sql`select greatest((select max(position) from events),
     (select max(position) from account_events))::text as last`) as [{ last: string }];
   const heard = hearAsEvents(app.url, people.owner, STREAM, { after: String(BigInt(last) + 1n) });
