@@ -1,5 +1,5 @@
 /**
- * Who is notified of each event, with which text, and whether an email is sent immediately, in the daily digest, or not
+ * The people that each event notifies, the text, and whether an email is sent immediately, in the daily digest, or not
  * at all. Emails use the titles and sentences too, so these never contain text that a user wrote. The tables in
  * `docs/notifications.md` are generated from this one.
  */

@@ -24,7 +24,7 @@ export const LIVE_QUERIES: LiveQueries<LiveEntry> = {
   keysOf: (entry) => [...(entry.notified ?? []), ...('homeownerId' in entry ? keysOfJob(entry) : [])],
 };
 
-/** The positions are announced when this commits, so streams see no position before its notifications are stored. */
+/** The positions are announced when this commits, so notifications are stored before a stream sees their position. */
 function numberAndNotify(db: Db, values: { batch: number }) {
   return db.inTransaction(async (tx) => {
     const [[batch], [step]] = await tx.commitWith(numberEvents(tx, values), storeNotifications(tx, {}));

@@ -25,7 +25,7 @@ interface Range {
   readonly upTo: bigint;
 }
 
-/** Notification streams have user IDs as keys. If there are none, only job events are read. */
+/** Notification streams have user IDs as keys. Without such a stream, only job events are read. */
 export async function readLiveBatch(
   db: Db,
   range: Range,
