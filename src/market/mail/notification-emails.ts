@@ -161,31 +161,34 @@ export function sendDigests(db: Db, digestHour: number): Promise<boolean> {
     const [due] = await lockDigest(tx, { digestHour });
     if (!due) return false;
     if (due.hasBegun) return true;
-    const people = await selectDigestRecipients(tx, due);
+    const people = (await selectDigestRecipients(tx, due)).map(({ userId }) => userId);
     if (people.length === 0) {
       await tx.commitWith(endDigest(tx, {}));
       return false;
     }
-    const recipients = { userIds: asArray(people.map(({ userId }) => userId)), upTo: due.upTo };
-    const notified = readAll(await selectNotificationsForDigests(tx, recipients));
-    const digests = people.flatMap(({ userId, count }) => {
-      const wanted = notified.filter((one) => one.userId === userId && one.channel !== 'off');
-      return digestFor(wanted, Math.max(0, count - NOTIFICATION_EMAILS.digestRowsMax));
+    const recipients = { userIds: asArray(people), upTo: due.upTo };
+    const rows = await selectNotificationsForDigests(tx, recipients);
+    const wanted = readAll(rows.filter(({ isRead }) => !isRead)).filter(({ channel }) => channel !== 'off');
+    const digests = people.flatMap((userId) => digestFor(wanted.filter((one) => one.userId === userId)));
+    // If a person wants none of the latest, the next step reads their earlier ones.
+    const clearedFrom = people.map((userId) => {
+      const hasDigest = digests.some((one) => one.userId === userId);
+      return (hasDigest ? undefined : rows.find((one) => one.userId === userId)?.position) ?? '0';
     });
     await pipelined(
       ...(digests.length > 0 ? [insertDigests(tx, { list: JSON.stringify(digests) })] : []),
-      clearMarks(tx, recipients),
+      clearMarks(tx, { ...recipients, from: asArray(clearedFrom) }),
     );
     return true;
   });
 }
 
-function digestFor(wanted: readonly Notified[], unreadCount: number): NewDigest[] {
+function digestFor(wanted: readonly Notified[]): NewDigest[] {
   const listed = wanted.slice(-NOTIFICATION_EMAILS.digestItemsMax);
   const [one] = listed;
   if (!one) return [];
   const { userId, email } = one;
   const positions = asArray(listed.map(({ position }) => position));
-  const leftOutCount = wanted.length - listed.length + unreadCount;
+  const leftOutCount = wanted.length - listed.length;
   return [{ id: newId('mail'), userId, email, domain: domainOf(email), positions, leftOutCount }];
 }

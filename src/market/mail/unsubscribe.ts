@@ -13,8 +13,8 @@ export interface Unsubscription {
   readonly types: readonly NotifiedType[];
 }
 
-/** Separates the token's parts. URLs don't escape it, and no part contains it. */
-const SEPARATOR = '~';
+/** Separates the token's parts. No part contains it, and no program escapes it in a URL. */
+const SEPARATOR = '-';
 
 export function unsubscribeLink(tokens: LinkTokens, origin: string, { userId, role, types }: Unsubscription): string {
   return `${origin}${UNSUBSCRIBE_PATH}${tokens.sign([userId, role, ...types].join(SEPARATOR))}`;

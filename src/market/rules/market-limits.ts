@@ -129,7 +129,7 @@ export const NOTIFICATION_EMAILS = {
   /** A step includes all rows of its last position, so it can have more rows than this. */
   rowsAtOnce: 500,
   digestsAtOnce: 50,
-  /** How many of a person's notifications are read for a digest. Older ones are only counted. */
+  /** How many of a person's notifications are read for a digest. */
   digestRowsMax: 100,
   /** Older events aren't emailed, for example after an outage. An email's retries end after about as long. */
   eventHoursMax: 25,

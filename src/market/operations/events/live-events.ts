@@ -24,12 +24,13 @@ export const LIVE_QUERIES: LiveQueries<LiveEntry> = {
   keysOf: (entry) => [...(entry.notified ?? []), ...('homeownerId' in entry ? keysOfJob(entry) : [])],
 };
 
-/** The positions are announced when this commits, so notifications are stored before a stream sees their position. */
+/** Streams hear of a position once its notifications are stored, so a stream of notifications misses nothing. */
 function numberAndNotify(db: Db, values: { batch: number }) {
   return db.inTransaction(async (tx) => {
     const [[batch], [step]] = await tx.commitWith(numberEvents(tx, values), storeNotifications(tx, {}));
     if (!batch) throw new Error('Numbering returned nothing.');
-    return { ...batch, hasMore: batch.numbered === values.batch || step?.isBehind === true };
+    const lastPosition = step?.storedUpTo ?? batch.lastPosition;
+    return { ...batch, lastPosition, hasMore: batch.numbered === values.batch || step?.isBehind === true };
   });
 }
 

@@ -83,4 +83,5 @@ export const NOTIFICATION_SETTINGS = entity('NotificationSettings', 'When you’
 export const notificationSetting = z.strictObject({
   type: TYPE.type.describe('The type of event to change.'),
   channel: CHANNEL.type.describe('When to send an email. A type that can’t be turned off accepts only `now`.'),
+  isFixed: z.boolean().optional().describe('Ignored. You can send back settings as you read them.'),
 });

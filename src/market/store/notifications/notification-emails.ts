@@ -66,6 +66,7 @@ const notified = {
   email: users.email,
   canGetEmail: sql<boolean>`(${users.emailVerified} and not ${users.emailUndeliverable}
     and ${users.suspendedAt} is null)`.as('can_get_email'),
+  isRead: sql<boolean>`${notifications.position} <= ${users.notificationsReadUpTo}`.as('is_read'),
   isTooOld: sql<boolean>`coalesce(${events.occurredAt}, ${accountEvents.occurredAt})
     < now() - interval '${sql.raw(String(NOTIFICATION_EMAILS.eventHoursMax))} hours'`.as('is_too_old'),
   homeownerId: mayBeAbsent(homeowners.id),
@@ -239,12 +240,12 @@ export const lockDigest = statement(
       where digest_up_to is not null and ${DIGEST_LOCK}`,
 );
 
-/** The next people with marked notifications, and how many each has. Only the last person can exceed the row limit. */
+/** The next people with marked notifications. Only the last person can exceed the row limit. */
 export const selectDigestRecipients = statement(
   'selectDigestRecipients',
-  { userId: sql<UserId>`user_id`, count: sql<number>`count` },
-  ($: Placeholders<{ upTo: string }>) => sql`select user_id, count from (
-      select user_id, count(*)::int as count, sum(count(*)) over (order by user_id) - count(*) as count_before
+  { userId: sql<UserId>`user_id` },
+  ($: Placeholders<{ upTo: string }>) => sql`select user_id from (
+      select user_id, sum(count(*)) over (order by user_id) - count(*) as count_before
       from notifications where is_emailed_later and position <= ${$('upTo')}::bigint
       group by user_id order by user_id limit ${sql.raw(String(NOTIFICATION_EMAILS.digestsAtOnce))}) next
     where count_before < ${sql.raw(String(NOTIFICATION_EMAILS.rowsAtOnce))}`,
@@ -297,8 +298,10 @@ export const insertDigests = statement(
 export const clearMarks = statement(
   'clearMarks',
   {},
-  ($: Placeholders<Recipients>) => sql`update notifications set is_emailed_later = false
-    where user_id = any(${$('userIds')}::text[]) and is_emailed_later and position <= ${$('upTo')}::bigint`,
+  ($: Placeholders<Recipients & { from: string }>) => sql`update notifications n set is_emailed_later = false
+    from unnest(${$('userIds')}::text[], ${$('from')}::bigint[]) as person (user_id, from_position)
+    where n.user_id = person.user_id and n.is_emailed_later
+      and n.position between person.from_position and ${$('upTo')}::bigint`,
 );
 
 export const endDigest = statement('endDigest', {}, (_: Placeholders<object>) =>

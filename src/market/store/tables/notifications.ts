@@ -16,6 +16,8 @@ export const notifications = pgTable(
   {
     userId: idColumn('user').notNull(),
     position: position().notNull(),
+    /** Null for account events. */
+    jobId: idColumn('job'),
     /** True while the notification waits for a digest. */
     isEmailedLater: boolean().notNull().default(false),
   },
@@ -25,6 +27,9 @@ export const notifications = pgTable(
       .on(t.userId, t.position)
       .where(sql`${t.isEmailedLater}`),
     index('notifications_by_position').on(t.position),
+    index('notifications_of_job')
+      .on(t.userId, t.jobId)
+      .where(sql`${t.jobId} is not null`),
   ],
 );
 

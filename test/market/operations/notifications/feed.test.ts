@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NOTIFICATIONS, type NotificationReader } from '../../../../src/market/rules/notifications.js';
 import { JOB_STATES } from '../../../../src/market/rules/states.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
+import { bidOf, must } from '../../../story/awards.js';
 import { callRest } from '../../../story/calls.js';
 import { contractor, homeowner, type Person } from '../../../story/cast.js';
 import { gather, giveTokens, givenJob, propose, type People } from '../../../story/journey.js';
@@ -59,6 +60,14 @@ async function unreadOf(by: Person): Promise<number> {
   ]);
   expect(data.viewer.unreadCount).toBe(body.unread_count);
   return body.unread_count;
+}
+
+/** Holds the lock for numbering, so all events of this work are numbered and stored together. */
+async function whileNumberingWaits(work: () => Promise<void>): Promise<void> {
+  await app.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7203119)`;
+    await work();
+  });
 }
 
 const titlesOf = async (by: Person) => (await byRest(by)).map(({ title }) => title);
@@ -155,6 +164,26 @@ describe('a person who loses access', () => {
     expect(await titlesOf(cast.owner)).toContain('A bid was withdrawn');
   });
 
+  it('by withdrawing a bid doesn’t get its notifications back by bidding again, even before they’re stored', async () => {
+    const cora = await contractor(app, 'Cora');
+    const job = await givenJob(app, 'open', people);
+    const bid = await bidOf(app, cora, job);
+    await must(app, 'view', people.owner, job, bid);
+    await allNumbered(app);
+    await must(app, 'update', people.owner, job, undefined, { title: 'Mend the whole roof' });
+    await allNumbered(app);
+    expect(await titlesOf(cora)).toEqual(['A job you bid on was edited', 'Your bid was viewed']);
+    await whileNumberingWaits(async () => {
+      await must(app, 'shortlist', people.owner, job, bid);
+      await must(app, 'withdraw', cora, job, bid);
+      await bidOf(app, cora, job);
+    });
+    await allNumbered(app);
+    expect(await titlesOf(cora)).toEqual([]);
+    expect(await unreadOf(cora)).toBe(0);
+    expect(await app.sql`select from notifications where user_id = ${cora.userId}`).toHaveLength(0);
+  });
+
   it('because the award was taken back keeps the notifications that bidders can read, with their text', async () => {
     const cast = { ...people, awardee: await contractor(app, 'Ruth'), bidder: await contractor(app, 'Rob') };
     const job = await givenJob(app, 'awarded', cast);
@@ -234,4 +263,24 @@ describe('the read position', () => {
       expect(await markRead[api](owner, upTo)).toHaveProperty(name);
     expect(await unreadOf(owner)).toBe(3);
   });
+});
+
+it('edits that follow each other within an hour notify the bidders once', async () => {
+  const cleo = await contractor(app, 'Cleo');
+  const job = await givenJob(app, 'open', people);
+  await bidOf(app, cleo, job);
+  const edit = async (title: string) => {
+    await must(app, 'update', people.owner, job, undefined, { title });
+    await allNumbered(app);
+  };
+  const editsSeen = async () =>
+    (await titlesOf(cleo)).filter((title) => title === 'A job you bid on was edited').length;
+  await edit('Mend the roof today');
+  await edit('Mend the roof tomorrow');
+  expect(await editsSeen()).toBe(1);
+  await app.sql.unsafe(`set session_replication_role = replica;
+    update events set occurred_at = occurred_at - interval '61 minutes' where job_id = '${job.id}';
+    reset session_replication_role`);
+  await edit('Mend the roof on Monday');
+  expect(await editsSeen()).toBe(2);
 });

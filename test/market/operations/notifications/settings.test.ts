@@ -106,6 +106,7 @@ describe.each(APIS)('a change (%s)', (api) => {
     const { body } = await app.rest('GET', ADDRESS, { token: carl.token });
     const settings: Setting[] = body.settings.map(({ type, channel }: Json) => ({ type, channel }));
     expect(await CHANGE[api](carl, settings)).toBe('changed');
+    expect((await app.rest('PUT', ADDRESS, { token: carl.token, body: { settings: body.settings } })).status).toBe(200);
     const rows = await app.sql`select type from notification_settings where user_id = ${carl.userId} order by type`;
     const choosable = body.settings.filter((one: Json) => !one.is_fixed);
     expect(rows.map(({ type }) => type)).toEqual(choosable.map(({ type }: Json) => type).toSorted());

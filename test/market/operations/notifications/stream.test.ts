@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AccountEventType } from '../../../../src/market/rules/account-events.js';
 import { newId } from '../../../../src/market/store/new-id.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
+import { must } from '../../../story/awards.js';
 import { callRest } from '../../../story/calls.js';
 import { contractor, homeowner, type Person } from '../../../story/cast.js';
 import { gather, giveTokens, givenJob, type GivenJob, type People } from '../../../story/journey.js';
@@ -178,6 +179,21 @@ describe('nobody gets a notification', () => {
 });
 
 describe('while servers of two releases run', () => {
+  it('an open stream gets events that the previous release numbers, before later ones', async () => {
+    const owner = await newOwner('Udo');
+    await allNumbered(app);
+    const stream = hearAsEvents(app.url, owner, STREAM);
+    await untilOpen(app.services, 1);
+    await app.sql.begin(async (tx) => {
+      await tx`insert into account_events (id, user_id, type, occurred_at)
+        values (${newId('accountEvent')}, ${owner.userId}, 'webhook.paused', now())`;
+      await tx`select number_events(1000)`;
+    });
+    await accountEvent('webhook.failing', owner);
+    await stream.count(2);
+    expect(stream.events.map(({ type }) => type)).toEqual(['WEBHOOK_PAUSED', 'WEBHOOK_FAILING']);
+  });
+
   it('people are notified of events that the previous release numbers', async () => {
     const owner = await newOwner('Petra');
     await allNumbered(app);
@@ -220,4 +236,20 @@ it('a position after the last one is rejected', async () => {
     (select max(position) from account_events))::text as last`) as [{ last: string }];
   const heard = hearAsEvents(app.url, people.owner, STREAM, { after: String(BigInt(last) + 1n) });
   expect(await refusalOf(heard)).toEqual(['VALIDATION_FAILED']);
+});
+
+it('a stream gets each notification of a batch whose notifications are stored in several steps', async () => {
+  const owner = await newOwner('Vera');
+  const jobs = [await givenJob(app, 'open', { ...people, owner }), await givenJob(app, 'open', { ...people, owner })];
+  // Each edit could notify more than half as many bidders as one step stores.
+  await app.sql`update jobs set bids_ever = 6000 where id in ${app.sql(jobs.map(({ id }) => id))}`;
+  await allNumbered(app);
+  const stream = hearAsEvents(app.url, people.bidder, STREAM);
+  await untilOpen(app.services, 1);
+  await app.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7203119)`;
+    for (const job of jobs) await must(app, 'update', owner, job, undefined, { title: 'Mend the whole roof' });
+  });
+  await stream.count(2);
+  expect(new Set(stream.events.map(({ jobId }) => jobId))).toEqual(new Set(jobs.map(({ id }) => id)));
 });
