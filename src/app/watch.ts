@@ -18,7 +18,7 @@ export function watchServices(services: Services, hasRedis: boolean): void {
   watchDatabaseGauges(services);
   watchMarket(services);
   watchWebhooks(services);
-  watchEmails(services);
+  if (services.mail.isOn) watchEmails(services);
   watchClock(services);
   services.metrics.fact('build_info', 'The version of this server and of Node.', {
     version: VERSION,
@@ -117,7 +117,7 @@ function watchWebhooks({ metrics, db, databaseWatch }: Services): void {
 
 const NO_EMAILS = { oldestSeconds: Number.NaN, eventsBehind: Number.NaN };
 
-/** Metrics of all emails. Every server reports the same values. */
+/** Metrics of all emails. Every server that can send emails reports the same values. */
 function watchEmails({ metrics, db, databaseWatch }: Services): void {
   const read = unlessAway(databaseWatch, () => readEmailFigures(db.forLong()));
   const figures = createCachedRead(read, NO_EMAILS, FIGURES.everyMs, FIGURES.databaseWaitMs);

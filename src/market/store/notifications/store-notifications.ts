@@ -52,7 +52,10 @@ const owners = sql`select h.user_id, "events"."position", "events"."job_id" from
     and h.user_id is distinct from "events"."actor_id"`;
 
 /** Events of one bid are for that bid's contractor only, so the other bids on the job aren't read. */
-const contractors = (bid: SQL, isForBidder: SQL) => sql`select own.user_id, "events"."position", "events"."job_id" from ${NEW_EVENTS}
+const contractors = (
+  bid: SQL,
+  isForBidder: SQL,
+) => sql`select own.user_id, "events"."position", "events"."job_id" from ${NEW_EVENTS}
   cross join lateral (
     select own.contractor_id, own.status,
       (select c.user_id from contractors c where c.id = own.contractor_id) as user_id
@@ -110,11 +113,7 @@ const nextOnes = (table: typeof events | typeof accountEvents, work: SQL) => sql
 /** Announces the position up to which notifications are stored, and returns it. Returns no row if there was no event. */
 export const storeNotifications = statement(
   'storeNotifications',
-  {
-    storedUpTo: sql<string>`stored_up_to`,
-    isBehind: sql<boolean>`is_behind`,
-    announced: sql`announced`,
-  },
+  { storedUpTo: sql<string>`stored_up_to`, isBehind: sql<boolean>`is_behind`, announced: sql`announced` },
   (_: Placeholders<object>) => sql`with cursor as materialized (
       select stored_up_to, ${LAST_POSITION} as last from ${notificationCursor}
     ),
