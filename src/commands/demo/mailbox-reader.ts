@@ -6,7 +6,7 @@ import { mailboxLink } from '../../app/mail-settings.js';
 const PAGE_READS_MAX = 50;
 const PAUSE_MS = 200;
 
-/** Returns a function that finds the token in a confirmation email. Undefined without a mailbox. */
+/** Returns a function that finds the token in a confirmation email, or undefined if there's no mailbox. */
 export function mailboxReader(url: string, config: Config) {
   const link = mailboxLink(url, config);
   if (link === undefined) return undefined;
