@@ -49,6 +49,7 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   LifecycleReminder: ['to'],
   PageInfo: ['endCursor', 'startCursor'],
   LogInPayload: SESSION,
+  MarkNotificationsReadPayload: ['readUpTo'],
   RefreshSessionPayload: SESSION,
   RotateWebhookSecretPayload: ['secret'],
   SignUpContractorPayload: SESSION,

@@ -194,7 +194,8 @@ describe('a step does a limited amount of work', () => {
 
   /** Inserts events of a job that get the next positions. Nobody else may be numbering. */
   async function insertEvents(count: number, { jobId, type, of }: { jobId: string; type: string; of: Pair }) {
-    await app.sql`insert into events (id, job_id, sequence, type, actor_id, bidder_id, homeowner_id, position, occurred_at)
+    await app.sql`
+      insert into events (id, job_id, sequence, type, actor_id, bidder_id, homeowner_id, position, occurred_at)
       select 'evt_' || gen_random_uuid(), ${jobId}, 1000000 + n, ${type}, ${of.owner.userId},
         ${type === 'job.updated' ? null : of.bidder.profileId}, ${of.owner.profileId}, last + n,
         now() + n * interval '61 minutes'

@@ -11,7 +11,10 @@ import {
   type NotifiedTypeOfRole,
 } from '../../rules/notifications.js';
 import type { Role, Viewer } from '../../rules/viewer.js';
-import { selectSettings, upsertSettings } from '../../store/notifications/notification-settings.js';
+import {
+  selectNotificationSettings,
+  upsertNotificationSettings,
+} from '../../store/notifications/notification-settings.js';
 import { operation } from '../operation.js';
 
 export interface NotificationSettings {
@@ -31,7 +34,7 @@ export const readNotificationSettings = operation({
 });
 
 async function settingsOf(db: Db, { userId, role }: Viewer): Promise<NotificationSettings> {
-  const [row] = await selectSettings(db, { userId });
+  const [row] = await selectNotificationSettings(db, { userId });
   if (!row) throw unauthorized('UNAUTHENTICATED', 'session_ended');
   const chosen = new Map(row.chosen.map(({ type, channel }) => [type, channel]));
   return {
@@ -67,7 +70,7 @@ export const updateNotificationSettings = operation({
     return db.inTransaction(async (tx) => {
       const fixed = new Set(notifiedTypesOf(viewer.role).flatMap(({ type, isFixed }) => (isFixed ? [type] : [])));
       const chosen = settings.filter(({ type }) => !fixed.has(type));
-      await upsertSettings(tx, { userId: viewer.userId, settings: JSON.stringify(chosen) });
+      await upsertNotificationSettings(tx, { userId: viewer.userId, settings: JSON.stringify(chosen) });
       return settingsOf(tx, viewer);
     });
   },

@@ -6,7 +6,7 @@ import { accountEvents, events } from '../tables/events.js';
 import { notificationCursor } from '../tables/notifications.js';
 import { NUMBERING } from '../../../platform/service-limits.js';
 
-/** Announces positions whose notifications are stored. `number_events` uses another channel, for the earlier release. */
+/** Announces positions whose notifications are stored. Servers of the earlier release listen on another channel. */
 export const POSITIONS_CHANNEL = 'positions';
 
 /** Returns how many events got a position, the last position, and how long the oldest event waited. */

@@ -7,8 +7,8 @@ import { users } from '../tables/accounts.js';
 import { notificationSettings } from '../tables/notifications.js';
 
 /** Also returns whether the person's address can get emails about notifications. */
-export const selectSettings = statement(
-  'selectSettings',
+export const selectNotificationSettings = statement(
+  'selectNotificationSettings',
   {
     emailVerified: users.emailVerified,
     emailUndeliverable: users.emailUndeliverable,
@@ -24,8 +24,8 @@ export const selectSettings = statement(
 );
 
 /** Inserts in the order of the types, so two concurrent calls can't deadlock. */
-export const upsertSettings = statement(
-  'upsertSettings',
+export const upsertNotificationSettings = statement(
+  'upsertNotificationSettings',
   {},
   ($: Placeholders<{ userId: UserId; settings: string }>) =>
     sql`insert into ${notificationSettings} (user_id, type, channel)

@@ -20,6 +20,10 @@ const POSITIONS_AT_ONCE = sql.raw('1000');
 const WORK_AT_ONCE = sql.raw('10000');
 /** If a homeowner edits a job over and over, only an edit that comes this long after the previous one is notified. */
 const EDITS_APART = sql.raw("interval '1 hour'");
+/** How many of the job's events are read to find the previous edit. */
+const LOOKED_BACK = sql.raw('20');
+/** How many notifications a withdrawal deletes. Reads hide the others. */
+const DELETED_AT_ONCE = sql.raw('10000');
 
 function isForAny(...readers: readonly NotificationReader[]): SQL {
   const types = Object.entries<object>(NOTIFICATIONS)
@@ -37,10 +41,10 @@ const IS_WITHDRAWAL = sql`"events"."type" = ${sql.raw(`'${BID_TRANSITIONS.withdr
 
 const EDIT = 'job.updated' satisfies EventType;
 const isEdit = (event: SQL) => sql`${event}."type" = ${sql.raw(`'${EDIT}'`)}`;
-const IS_REPEATED_EDIT = sql`(${isEdit(sql`"events"`)} and coalesce((
-  select previous.occurred_at > "events"."occurred_at" - ${EDITS_APART} from ${events} previous
-  where previous.job_id = "events"."job_id" and ${isEdit(sql`previous`)} and previous.sequence < "events"."sequence"
-  order by previous.sequence desc limit 1), false))`;
+const IS_REPEATED_EDIT = sql`(${isEdit(sql`"events"`)} and exists (
+  select from ${events} previous where previous.job_id = "events"."job_id" and ${isEdit(sql`previous`)}
+    and previous.sequence between "events"."sequence" - ${LOOKED_BACK} and "events"."sequence" - 1
+    and previous.occurred_at > "events"."occurred_at" - ${EDITS_APART}))`;
 
 /**
  * Each event looks up its own recipients. With plain joins, a step of one event could scan all homeowners, because
@@ -62,21 +66,21 @@ const contractors = (
     from bids own where own.job_id = "events"."job_id" and ${bid} and ${IS_COUNTED} offset 0) own
   where ("events"."type" ${isForAny('bidder')} or "events"."type" ${isForAny('awardee')} and ${isForBidder})
     and ${visibleEventsOfBidder(sql`own.contractor_id`, IS_ACCEPTED)}
-    and own.user_id is distinct from "events"."actor_id" and not ${IS_REPEATED_EDIT}
+    and own.user_id is distinct from "events"."actor_id"
     and not exists (select from withdrawals w where w.user_id = own.user_id and w.job_id = "events"."job_id"
       and w.position > "events"."position")`;
 
 const isForAdmins = sql`("events"."type" ${isForAny('admin')} and ("events"."type" <> ${sql.raw(`'${REMINDER_EVENT}'`)}
   or "events"."data" ->> 'to' = ${sql.raw(`'${REMINDED_ADMIN}'`)}))`;
 
-const admins = sql`select u.id, "events"."position", "events"."job_id" from ${NEW_EVENTS} join users u on u.user_type = 'admin'
-  where ${isForAdmins} and u.id is distinct from "events"."actor_id"`;
+const admins = sql`select u.id, "events"."position", "events"."job_id" from ${NEW_EVENTS}
+  join users u on u.user_type = 'admin' where ${isForAdmins} and u.id is distinct from "events"."actor_id"`;
 
 const accountHolders = sql`select a.user_id, a.position, null from new_account_events a
   where a.type ${isForAny('user')} and a.user_id is distinct from a.actor_id`;
 
-const adminsOfAccounts = sql`select u.id, a.position, null from new_account_events a join users u on u.user_type = 'admin'
-  where a.type ${isForAny('admin')} and u.id is distinct from a.actor_id`;
+const adminsOfAccounts = sql`select u.id, a.position, null from new_account_events a
+  join users u on u.user_type = 'admin' where a.type ${isForAny('admin')} and u.id is distinct from a.actor_id`;
 
 const recipients = sql.join(
   [
@@ -102,23 +106,28 @@ const workFor = (type: SQL, ofJob: SQL) => sql`${ofJob} + case when ${type} ${is
   then (select count(*) from users where user_type = 'admin') else 1 end`;
 
 /** Deleted drafts have no row, and had no bids. */
-const workForJob = sql`case when "events"."bidder_id" is not null or ${IS_REPEATED_EDIT} then 0
+const workForJob = sql`case when "events"."bidder_id" is not null or is_repeated then 0
   else coalesce((select bids_ever from jobs where id = "events"."job_id"), 0) end`;
 
-const nextOnes = (table: typeof events | typeof accountEvents, work: SQL) => sql`select *, ${work} as work
-  from ${table} where position > (select stored_up_to from cursor)
-    and position <= (select stored_up_to + ${POSITIONS_AT_ONCE} from cursor)
-  limit ${POSITIONS_AT_ONCE}`;
+const nextOnes = (table: typeof events | typeof accountEvents, isRepeated: SQL, work: SQL) => sql`
+  select *, ${work} as work from (
+    select *, ${isRepeated} as is_repeated from ${table} where position > (select stored_up_to from cursor)
+      and position <= (select stored_up_to + ${POSITIONS_AT_ONCE} from cursor)
+    limit ${POSITIONS_AT_ONCE}) ${table}`;
 
-/** Announces the position up to which notifications are stored, and returns it. Returns no row if there was no event. */
+/**
+ * Announces the position up to which notifications are stored, and returns it. Returns no row if there was no event.
+ */
 export const storeNotifications = statement(
   'storeNotifications',
   { storedUpTo: sql<string>`stored_up_to`, isBehind: sql<boolean>`is_behind`, announced: sql`announced` },
   (_: Placeholders<object>) => sql`with cursor as materialized (
       select stored_up_to, ${LAST_POSITION} as last from ${notificationCursor}
     ),
-    next_events as materialized (${nextOnes(events, workFor(sql`"events"."type"`, workForJob))}),
-    next_account_events as materialized (${nextOnes(accountEvents, workFor(sql`"account_events"."type"`, sql`0`))}),
+    next_events as materialized (${nextOnes(events, IS_REPEATED_EDIT, workFor(sql`"events"."type"`, workForJob))}),
+    next_account_events as materialized (
+      ${nextOnes(accountEvents, sql`false`, workFor(sql`"account_events"."type"`, sql`0`))}
+    ),
     step as materialized (
       select stored_up_to, last, (select max(position) from (
         select position, row_number() over following as place, sum(work) over following as work
@@ -127,7 +136,9 @@ export const storeNotifications = statement(
         where place = 1 or work <= ${WORK_AT_ONCE}) as up_to
       from cursor
     ),
-    new_events as materialized (select * from next_events where position <= (select up_to from step)),
+    new_events as materialized (
+      select * from next_events where position <= (select up_to from step) and not is_repeated
+    ),
     new_account_events as materialized (
       select * from next_account_events where position <= (select up_to from step)
     ),
@@ -136,8 +147,10 @@ export const storeNotifications = statement(
       insert into ${notifications} (user_id, position, job_id) ${recipients} on conflict do nothing
     ),
     deleted as (
-      delete from ${notifications} n using withdrawals w
-      where n.user_id = w.user_id and n.job_id = w.job_id and n.position < w.position
+      delete from ${notifications} where (user_id, position) in (
+        select n.user_id, n.position from withdrawals w
+        join ${notifications} n on n.user_id = w.user_id and n.job_id = w.job_id and n.position < w.position
+        limit ${DELETED_AT_ONCE})
     )
     update ${notificationCursor} set stored_up_to = step.up_to from step where step.up_to > step.stored_up_to
     returning step.up_to::text as stored_up_to, step.up_to < step.last as is_behind,

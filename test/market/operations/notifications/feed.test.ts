@@ -164,7 +164,7 @@ describe('a person who loses access', () => {
     expect(await titlesOf(cast.owner)).toContain('A bid was withdrawn');
   });
 
-  it('by withdrawing a bid doesn’t get its notifications back by bidding again, even before they’re stored', async () => {
+  it('by withdrawing a bid doesn’t get its notifications back with another bid, even if it’s quick', async () => {
     const cora = await contractor(app, 'Cora');
     const job = await givenJob(app, 'open', people);
     const bid = await bidOf(app, cora, job);
