@@ -51,7 +51,7 @@ async function transactions(): Promise<number> {
     select count(*)::int as open from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
       and (state like 'idle in transaction%' or query ~* '^\\s*rollback')
-      and query !~ 'webhook_|Email|NotificationsToEmail'`;
+      and query !~ 'webhook_|/[*] (lockEmails|selectEmailStep|selectNotificationsToEmail|countRecentEmails) [*]/'`;
   return row?.open ?? -1;
 }
 
