@@ -11,6 +11,8 @@ export const settings = {
     setupFiles: ['reflect-metadata'],
     // These timeouts are for tests that hang. A busy machine takes long.
     testTimeout: 300_000,
+    // The tests' own connections wait longer than 30 seconds, too. The server has its own setting.
+    env: { PGCONNECT_TIMEOUT: '300' },
     hookTimeout: 600_000,
     expect: { poll: { timeout: 100_000 } },
     // A test mostly waits for a database or another process. One more worker than cores keeps the cores busy.

@@ -17,6 +17,7 @@ CREATE TABLE "notification_settings" (
 CREATE TABLE "notifications" (
 	"user_id" text collate "C" NOT NULL,
 	"position" bigint NOT NULL,
+	"job_id" text collate "C",
 	"is_emailed_later" boolean DEFAULT false NOT NULL,
 	CONSTRAINT "notifications_user_id_position_pk" PRIMARY KEY("user_id","position")
 );
@@ -27,6 +28,7 @@ ALTER TABLE "mails" ADD COLUMN "job_id" text collate "C";--> statement-breakpoin
 ALTER TABLE "mails" ADD COLUMN "from_position" bigint;--> statement-breakpoint
 ALTER TABLE "mails" ADD COLUMN "up_to_position" bigint;--> statement-breakpoint
 ALTER TABLE "notification_settings" ADD CONSTRAINT "notification_settings_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "notifications_of_job" ON "notifications" USING btree ("user_id","job_id") WHERE "notifications"."job_id" is not null;--> statement-breakpoint
 CREATE INDEX "notifications_to_email_later" ON "notifications" USING btree ("user_id","position") WHERE "notifications"."is_emailed_later";--> statement-breakpoint
 -- Earlier events aren't notified.
 INSERT INTO "notification_cursor" ("stored_up_to", "mailed_up_to")

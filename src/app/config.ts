@@ -107,11 +107,11 @@ export const VARIABLES = {
   APP_RESET_URL: link().describe('your app’s page for setting a new password, with `{token}` in the URL'),
   APP_VERIFY_URL: link().describe('your app’s page for confirming an email address, with `{token}` in the URL'),
   APP_JOB_URL: link('{id}', 'the job’s ID').describe(
-    'your app’s page for a job, with `{id}` in the URL. Emails about a job link to it. Without it, they have no link',
+    'your app’s page for a job, with `{id}` in the URL. Emails about a job link to it. If unset, they have no link',
   ),
   DIGEST_HOUR_UTC: wholeNumber(0, 23)
     .default(8)
-    .describe('the hour of the day, from 0 to 23 in UTC, at which people get an email with the day’s notifications'),
+    .describe('the hour at which the daily digest is sent, from 0 to 23 in UTC'),
   REQUIRE_VERIFIED_EMAIL: onOff
     .default(false)
     .describe('on or off. If on, users must confirm their email address before they can publish or bid'),

@@ -19,7 +19,7 @@ export function watchServices(services: Services, hasRedis: boolean): void {
   watchDatabaseGauges(services);
   watchMarket(services);
   watchWebhooks(services);
-  watchEmails(services);
+  if (services.mail.isOn) watchEmails(services);
   watchClock(services);
   watchPurchases(services);
   services.metrics.fact('build_info', 'The version of this server and of Node.', {
@@ -119,18 +119,18 @@ function watchWebhooks({ metrics, db, databaseWatch }: Services): void {
 
 const NO_EMAILS = { oldestSeconds: Number.NaN, eventsBehind: Number.NaN };
 
-/** Metrics of all emails. Every server reports the same values. */
+/** Metrics of all emails. Every server that can send emails reports the same values. */
 function watchEmails({ metrics, db, databaseWatch }: Services): void {
   const read = unlessAway(databaseWatch, () => readEmailFigures(db.forLong()));
   const figures = createCachedRead(read, NO_EMAILS, FIGURES.everyMs, FIGURES.databaseWaitMs);
   metrics.gauge(
     'mail_oldest_due_seconds',
-    'How long the oldest due email has been waiting to be sent. At most 10,000 emails are looked at.',
+    'How long the oldest due email has been waiting to be sent, among at most 10,000 emails.',
     async () => (await figures()).oldestSeconds,
   );
   metrics.gauge(
     'notification_emails_events_behind',
-    'Events whose notifications are stored, but not yet queued as emails.',
+    'Events with stored notifications that are waiting to be queued as emails.',
     async () => (await figures()).eventsBehind,
   );
 }

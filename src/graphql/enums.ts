@@ -169,7 +169,6 @@ choice(
 );
 
 choice('JobEventType', 'The types of events on a job and its bids.', EVENT_TYPES, EVENT_DESCRIPTIONS);
-choice('AccountEventType', 'The types of events of an account.', ACCOUNT_EVENT_TYPES, ACCOUNT_EVENT_DESCRIPTIONS);
 
 export const ContractorOrderEnum = choice('ContractorOrder', 'The order of a list of contractors.', CONTRACTOR_ORDERS, {
   newest: 'The newest contractors first.',
@@ -219,12 +218,7 @@ choice('WebhookEventType', 'The types of events that webhook endpoints get.', DE
   [TEST_EVENT_TYPE]: 'A test event, sent by `sendTestEvent`.',
 });
 
-choice(
-  'AccountEventType',
-  'The types of events that concern an account.',
-  ACCOUNT_EVENT_TYPES,
-  ACCOUNT_EVENT_DESCRIPTIONS,
-);
+choice('AccountEventType', 'The types of events on an account.', ACCOUNT_EVENT_TYPES, ACCOUNT_EVENT_DESCRIPTIONS);
 
 choice('NotificationType', 'The types of events that people are notified of.', NOTIFIED_TYPES, {
   ...EVENT_DESCRIPTIONS,
@@ -232,12 +226,12 @@ choice('NotificationType', 'The types of events that people are notified of.', N
 });
 
 choice('NotificationChannel', 'When a notification is emailed.', CHANNELS, {
-  now: 'At once.',
+  now: 'Immediately.',
   daily: 'In the daily digest.',
-  off: 'Never. The feed still has it.',
+  off: 'Never. It’s still in the feed.',
 });
 
-choice('EmailProblem', 'Why no notification is emailed to you.', EMAIL_PROBLEMS, {
+choice('EmailProblem', 'Why you don’t get emails about notifications.', EMAIL_PROBLEMS, {
   unconfirmed: 'You haven’t confirmed your email address.',
   undeliverable: 'The mail server permanently rejected the last email to your address.',
 });

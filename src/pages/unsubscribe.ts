@@ -1,7 +1,7 @@
 /**
- * The page that unsubscribe links in emails open. It works without a session, because its token can only turn emails
- * off. Link scanners open every link, so only a POST unsubscribes: from the page's button, or from a mail program
- * (RFC 8058).
+ * The page for unsubscribe links in emails. It works without a session, because a link's token can only turn emails
+ * off. Scanners open every link, so only a POST unsubscribes. Both the page's button and mail programs (RFC 8058) send
+ * one.
  */
 import { readUnsubscribeToken, titlesOf, UNSUBSCRIBE_PATH } from '../market/mail/unsubscribe.js';
 import { turnOffEmails } from '../market/store/notifications/notification-emails.js';
@@ -49,10 +49,10 @@ export function openUnsubscribePage({ db, tokens, links, appOrigin = '/' }: Unsu
   };
 }
 
-const UNKNOWN = 'This link is incomplete or wasn’t sent by us. Open it from the email again.';
+const UNKNOWN = 'This link is incomplete or no longer works. Try opening it from the email again.';
 const QUESTION = 'Do you want to stop getting these emails?';
-const DONE = 'We no longer send you these emails:';
-const STAYS = 'The notifications stay in your feed.';
+const DONE = 'We’ll no longer send you these emails:';
+const STAYS = 'You’ll still get these notifications in your feed.';
 const BUTTON = '<form method="post"><button>Unsubscribe</button></form>';
 
 const settingsIn = (app: string) => `You can turn emails on and off in your notification settings at ${app}.`;

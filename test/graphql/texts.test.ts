@@ -51,6 +51,7 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   LifecycleReminder: ['to'],
   PageInfo: ['endCursor', 'startCursor'],
   LogInPayload: SESSION,
+  MarkNotificationsReadPayload: ['readUpTo'],
   RefreshSessionPayload: SESSION,
   RotateWebhookSecretPayload: ['secret'],
   SignUpContractorPayload: SESSION,

@@ -83,7 +83,7 @@ it('each step returns what its story promises, and the clock approves the work a
   for (const step of STEPS.filter(({ name }) => name === 'ReadNotifications')) {
     const answer = await play(step);
     expect(answer).toContain(STORY.ReadNotifications);
-    expect(answer).toContain('"title": "Your job was approved"');
+    expect(answer).toContain('"title": "The work was approved"');
   }
 });
 

@@ -8,6 +8,7 @@ import { admin, contractor, homeowner, type Person } from '../story/cast.js';
 import { seen } from '../story/documented.js';
 import { laterDeadline } from '../story/journey.js';
 import { mailTo } from '../market/mail/mailbox.js';
+import { allNumbered } from '../platform/live/positions.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 
 let app: TestApp;
@@ -98,6 +99,16 @@ describe('Every URL responds as documented', () => {
     await app.sql`update users set email_undo = 'pending', email_undo_address = 'heidi.before@example.test'
       where id = ${heidi.userId}`;
     await ok(ada, 'POST', `/users/${heidi.userId}/email-undo`, { keep: 'current', reason: 'Knows the first job.' });
+  });
+
+  it('for notifications and their settings', async () => {
+    const { id } = await openJobWithBid(carl);
+    await allNumbered(app);
+    const { data } = await ok(hanna, 'GET', '/notifications?unread=true&per_page=1');
+    expect(data[0]).toMatchObject({ type: 'bid.submitted', job_id: id });
+    await ok(hanna, 'POST', '/notifications/read', { up_to: data[0].position });
+    const { settings } = await ok(hanna, 'GET', '/me/notification-settings');
+    await ok(hanna, 'PUT', '/me/notification-settings', { settings });
   });
 
   it('for a job that ends well', async () => {

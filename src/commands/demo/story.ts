@@ -93,7 +93,7 @@ export async function play({ url, tokenTo, onStep }: Town): Promise<void> {
     return { id, owner, price, town: `${address.city}, ${address.state}`, category: work.category };
   }
 
-  /** The town's contractors in the job's trade bid on it. If there are none, all of the town's contractors bid. */
+  /** The town's contractors in the job's trade bid on it. In a trade without contractors, the whole town bids. */
   async function openJob() {
     const { id, owner, price, town, category } = await draft();
     await call('POST', `/v1/jobs/${id}/publish`, {}, owner);

@@ -128,7 +128,7 @@ const ESCALATED = [CHECK_IN, SUBMIT, DISPUTE, ESCALATE];
 
 /**
  * The steps that bring a job to each state. For states before publication, the job starts as a draft. For states before
- * the award, it starts open with bids. For all others, it starts awarded.
+ * the award, it starts as an open job with bids. For all others, it starts as an awarded job.
  */
 export const WAYS: Readonly<Record<JobState, readonly DemoCall[]>> = {
   draft: [],

@@ -45,7 +45,7 @@ export class NotificationResolver {
   @Mutation(() => UpdateNotificationSettingsPayload, mutationOptions(updateNotificationSettings))
   updateNotificationSettings(
     @Arg('settings', () => [NotificationSettingInput], {
-      description: 'The settings to change, each type at most once.',
+      description: 'The settings to change. Each type can appear only once.',
     })
     settings: object[],
     @Ctx() { caller }: Context,

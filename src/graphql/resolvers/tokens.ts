@@ -44,7 +44,7 @@ export class TokenResolver {
 export class TokenTransferResolver {
   @FieldResolver(() => Job, {
     nullable: true,
-    description: 'The job that the transfer is for. Null for other transfers, and if you can’t see the job.',
+    description: 'The job that the transfer is for. Null for other transfers, or if you can’t see the job.',
   })
   job(@Root() { jobId }: Transfer, @Ctx() { loaders }: Context) {
     return jobId && loaders.jobs.load(jobId);
@@ -52,7 +52,7 @@ export class TokenTransferResolver {
 
   @FieldResolver(() => Bid, {
     nullable: true,
-    description: 'The bid that the transfer is for. Null for other transfers, and if you can’t see the bid.',
+    description: 'The bid that the transfer is for. Null for other transfers, or if you can’t see the bid.',
   })
   bid(@Root() { bidId }: Transfer, @Ctx() { loaders }: Context) {
     return bidId && loaders.bidWith(bidId);

@@ -5,7 +5,7 @@ import { connectionType } from './connection.js';
 import { objectType } from './field.js';
 import { JobEvent } from './jobs.js';
 
-/** `createSchema` sets how the type of an event is found. */
+/** `createSchema` sets its `resolveType`. */
 export const NotificationEvent = createUnionType({
   name: 'NotificationEvent',
   description: 'The event that a notification is about.',

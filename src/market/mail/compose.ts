@@ -31,7 +31,7 @@ const TEXTS: Readonly<Record<AccountMailKind, MailText>> = {
 };
 
 /**
- * Returns `nobody` if no account has the address, the link has expired, or the recipient can't read the notification.
+ * Returns `nobody` if no account has the address, the link has expired, or there is no notification left to send.
  * Returns `no token` if the token was created with a different JWT_SECRET.
  */
 export async function compose(
@@ -45,7 +45,7 @@ export async function compose(
     : composeAccountMail(mail as AccountMail, settings);
 }
 
-/** An email that was sent can still be shown after its recipient has turned off such emails. */
+/** The mailbox still shows emails of a type that their recipient has turned off since. */
 type Purpose = 'send' | 'show';
 
 type AccountMail = Mail & { readonly kind: AccountMailKind };

@@ -1,4 +1,4 @@
-/** An email's content, and what it's composed from besides the email's row. */
+/** An email's content, and the settings for composing it. */
 import type { LinkTokens } from '../../platform/security/link-tokens.js';
 import type { LinkPage } from '../rules/people/mail-kinds.js';
 
@@ -15,7 +15,7 @@ export interface ComposedMail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** The link that turns such emails off. */
+  /** The link that turns off emails of this kind. */
   readonly unsubscribe?: string | undefined;
   /** True if the recipient gets at most one such email per hour. */
   readonly isHourly?: boolean;

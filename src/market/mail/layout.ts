@@ -4,7 +4,7 @@ import type { MailItem, MailLinks, MailText } from './text.js';
 
 const NAME = 'Job Marketplace';
 const FOOTER = "We sent you this email because it's about your account.";
-const NO_REPLIES = "We don't read replies.";
+const NO_REPLIES = 'We don’t read replies.';
 
 export function asPlainText(
   { before, items = [], action, after, footer = FOOTER }: MailText,

@@ -29,8 +29,8 @@ export function createMailMetrics(metrics: Pick<Metrics, 'counter' | 'histogram'
     ),
     recordNotification: metrics.counter(
       'notification_emails_total',
-      'Notifications by what was decided about their email: now, later (in the digest), beyond_limit (in the digest, ' +
-        'because the person got as many emails as they can get in a day), or not_emailed.',
+      'Notifications by how they’re emailed: now, later (in the digest), beyond_limit (in the digest, because the ' +
+        'person has reached the daily limit of emails), or not_emailed.',
       'decision',
       NOTIFICATION_DECISIONS,
     ),

@@ -1,4 +1,7 @@
-/** Emails about notifications have only titles, sentences, and links. Each is about events of one kind, or a digest. */
+/**
+ * Emails about notifications, which contain only titles, sentences, and links. Each email is a digest, or covers events
+ * of one type about one job.
+ */
 import type { NoticeKind } from '../rules/people/mail-kinds.js';
 import type { Mail } from '../store/accounts/mails.js';
 import type { ComposedMail, ComposeSettings, LinkAddresses } from './composed-mail.js';
@@ -9,7 +12,7 @@ import { unsubscribeLink } from './unsubscribe.js';
 
 export type NoticeMail = Mail & { readonly kind: NoticeKind };
 
-/** Returns `nobody` if there's nothing to say. */
+/** Returns `nobody` if there are no notifications to send. */
 export function composeNotice(
   { kind, leftOutCount }: NoticeMail,
   notified: readonly Notified[],
@@ -33,13 +36,13 @@ export function composeNotice(
   };
 }
 
-const BY_CHOICE = 'You get this email because of your notification settings.';
+const BY_CHOICE = 'You’re getting this email because of your notification settings.';
 const ALWAYS = 'This email can’t be turned off.';
 
 function notification({ entry: { title, sentence, isFixed } }: Notified, count: number): MailText {
   return {
     subject: title,
-    before: count > 1 ? [sentence, `This happened ${count} times since our last email about it.`] : [sentence],
+    before: count > 1 ? [sentence, `This has happened ${count} times since our last email about it.`] : [sentence],
     action: 'Open the job',
     after: [],
     footer: isFixed ? ALWAYS : BY_CHOICE,
@@ -56,7 +59,7 @@ function digest(notified: readonly Notified[], leftOutCount: number, addresses: 
   };
 }
 
-/** Several notifications with the same title about the same job become one item, at the latest one's place. */
+/** Notifications with the same title about the same job become one item, in the latest one's place. */
 function itemsOf(notified: readonly Notified[], addresses: LinkAddresses): MailItem[] {
   const items = new Map<string, Notified[]>();
   for (const one of notified) {

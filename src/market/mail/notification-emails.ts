@@ -1,6 +1,6 @@
 /**
- * Decides which notifications are emailed at once, in the digest, or not at all. One server at a time moves a cursor
- * over the stored notifications. The emails, their tasks, and the cursor are committed together.
+ * Decides which notifications are emailed immediately, in the digest, or not at all. One server at a time moves a
+ * cursor over the stored notifications. The emails, their tasks, and the cursor are committed together.
  */
 import type { Logger } from 'pino';
 import type { DatabaseWatch } from '../../platform/db/database-watch.js';
@@ -38,7 +38,7 @@ interface NotificationEmailOptions {
   readonly log: Pick<Logger, 'warn'>;
   readonly databaseWatch: Pick<DatabaseWatch, 'problem'>;
   readonly mailMetrics: MailMetrics;
-  /** The hour in UTC from which the day's digests are sent. */
+  /** The hour at which the day's digests start, in UTC. */
   readonly digestHour: number;
 }
 
@@ -71,7 +71,7 @@ export async function emailNotifications(db: Db, metrics: Pick<MailMetrics, 'rec
   return decided !== undefined;
 }
 
-/** Returns how many notifications each decision was made about. Undefined if there are no new ones. */
+/** Returns how many notifications got each decision. Undefined if there are no new ones. */
 async function decideNext(tx: Transaction): Promise<Record<NotificationDecision, number> | undefined> {
   const [[lock], [step]] = await pipelined(lockEmails(tx, {}), selectEmailStep(tx, {}));
   if (!lock?.isLocked || !step || step.after === step.upTo) return undefined;
@@ -79,7 +79,7 @@ async function decideNext(tx: Transaction): Promise<Record<NotificationDecision,
   const notified = readAll(rows.filter(({ isTooOld }) => !isTooOld)).filter(({ channel }) => channel !== 'off');
   const { now, later, beyondLimit } = await withinLimit(tx, notified);
   const toMark = [...later, ...beyondLimit];
-  // The numbering of events also locks the cursor before it deletes notifications.
+  // Updates the cursor before the notifications. Numbering locks them in the same order, so the two can't deadlock.
   await tx.commitWith(
     ...(now.length > 0 ? [insertNotificationEmails(tx, { list: JSON.stringify(emailsFor(now)) })] : []),
     moveEmailCursor(tx, step),
@@ -123,7 +123,7 @@ async function withinLimit(tx: Db, notified: readonly Notified[]): Promise<Sorte
   return { now: now.filter((one) => !beyondLimit.includes(one)), later, beyondLimit };
 }
 
-/** Emails that a person gets at most hourly cover all events of their type and job. */
+/** If a type is emailed at most hourly, one email covers all of a person's events of this type about the same job. */
 function emailsFor(notified: readonly Notified[]): NewNotificationEmail[] {
   const emails = new Map<string, NewNotificationEmail>();
   for (const { userId, email, position, type, jobId, entry } of notified) {
@@ -155,37 +155,40 @@ function parallel(notified: readonly Notified[]) {
   };
 }
 
-/** Returns true if there may be more people to write to. */
+/** Returns true if there may be more digests to write. */
 export function sendDigests(db: Db, digestHour: number): Promise<boolean> {
   return db.inTransaction(async (tx) => {
     const [due] = await lockDigest(tx, { digestHour });
     if (!due) return false;
     if (due.hasBegun) return true;
-    const people = await selectDigestRecipients(tx, due);
+    const people = (await selectDigestRecipients(tx, due)).map(({ userId }) => userId);
     if (people.length === 0) {
       await tx.commitWith(endDigest(tx, {}));
       return false;
     }
-    const recipients = { userIds: asArray(people.map(({ userId }) => userId)), upTo: due.upTo };
-    const notified = readAll(await selectNotificationsForDigests(tx, recipients));
-    const digests = people.flatMap(({ userId, count }) => {
-      const wanted = notified.filter((one) => one.userId === userId && one.channel !== 'off');
-      return digestFor(wanted, Math.max(0, count - NOTIFICATION_EMAILS.digestRowsMax));
+    const recipients = { userIds: asArray(people), upTo: due.upTo };
+    const rows = await selectNotificationsForDigests(tx, recipients);
+    const wanted = readAll(rows.filter(({ isRead }) => !isRead)).filter(({ channel }) => channel !== 'off');
+    const digests = people.flatMap((userId) => digestFor(wanted.filter((one) => one.userId === userId)));
+    // If a person wants none of the latest, the next step reads their earlier ones.
+    const clearedFrom = people.map((userId) => {
+      const hasDigest = digests.some((one) => one.userId === userId);
+      return (hasDigest ? undefined : rows.find((one) => one.userId === userId)?.position) ?? '0';
     });
     await pipelined(
       ...(digests.length > 0 ? [insertDigests(tx, { list: JSON.stringify(digests) })] : []),
-      clearMarks(tx, recipients),
+      clearMarks(tx, { ...recipients, from: asArray(clearedFrom) }),
     );
     return true;
   });
 }
 
-function digestFor(wanted: readonly Notified[], unreadCount: number): NewDigest[] {
+function digestFor(wanted: readonly Notified[]): NewDigest[] {
   const listed = wanted.slice(-NOTIFICATION_EMAILS.digestItemsMax);
   const [one] = listed;
   if (!one) return [];
   const { userId, email } = one;
   const positions = asArray(listed.map(({ position }) => position));
-  const leftOutCount = wanted.length - listed.length + unreadCount;
+  const leftOutCount = wanted.length - listed.length;
   return [{ id: newId('mail'), userId, email, domain: domainOf(email), positions, leftOutCount }];
 }

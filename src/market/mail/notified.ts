@@ -1,4 +1,4 @@
-/** Reads a stored notification for an email: what it says to its person, and whether they can still read it. */
+/** Reads a stored notification for an email: its text, and whether its recipient can still read it. */
 import { ACCOUNT_EVENT_TYPES_FOR_ADMINS } from '../rules/account-events.js';
 import type { JobId, UserId } from '../rules/ids.js';
 import {
@@ -41,8 +41,8 @@ export function readNotified(row: NotifiedRow): Notified | undefined {
 }
 
 /**
- * True if these people can't choose a channel for the type. For a contractor, it may be fixed about their own jobs and
- * off about those that they bid on.
+ * True if people with this role can't choose a channel for the type. For a contractor, a type may be fixed for jobs
+ * that they were awarded, and off for other jobs that they bid on.
  */
 export function isFixedFor(role: Role, type: NotifiedType): boolean {
   return notifiedTypesOf(role).some((one) => one.type === type && one.isFixed);

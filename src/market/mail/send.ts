@@ -33,7 +33,7 @@ export interface Sender {
 export interface MailSettings extends Sender {
   /** True if people can read the emails, in their inboxes or at /mailbox. */
   readonly isOn: boolean;
-  /** The secret in the link to /mailbox. Undefined without a mailbox. */
+  /** The secret in the link to /mailbox. Undefined if there's no mailbox. */
   readonly mailboxSecret: string | undefined;
   readonly tokens: LinkTokens;
   readonly addresses: LinkAddresses;

@@ -1,4 +1,4 @@
-/** The links in emails that turn emails off. A link's token names the person and the types, so it isn't stored. */
+/** The links that turn emails off. A link's token contains the user and the types, so it doesn't have to be stored. */
 import type { LinkTokens } from '../../platform/security/link-tokens.js';
 import { isId, type UserId } from '../rules/ids.js';
 import { notificationFor, notifiedTypesOf, readersOfJob, type NotifiedType } from '../rules/notifications.js';
@@ -13,8 +13,8 @@ export interface Unsubscription {
   readonly types: readonly NotifiedType[];
 }
 
-/** Separates the token's parts. URLs don't escape it, and no part contains it. */
-const SEPARATOR = '~';
+/** Separates the token's parts. No part contains it, and no program escapes it in a URL. */
+const SEPARATOR = '-';
 
 export function unsubscribeLink(tokens: LinkTokens, origin: string, { userId, role, types }: Unsubscription): string {
   return `${origin}${UNSUBSCRIBE_PATH}${tokens.sign([userId, role, ...types].join(SEPARATOR))}`;
@@ -29,7 +29,7 @@ export function readUnsubscribeToken(tokens: LinkTokens, token: string): Unsubsc
   return types.length > 0 ? { userId, role, types } : undefined;
 }
 
-/** The titles of the emails that the link turns off. A contractor gets some types about two kinds of jobs. */
+/** The titles of the emails that the link turns off. For contractors, some types have one title per kind of job. */
 export function titlesOf({ role, types }: Unsubscription): readonly string[] {
   const readers = [...readersOfJob(role, true, false), 'user'] as const;
   const titles = types.flatMap((type) => readers.map((reader) => notificationFor(type, [reader])?.title));

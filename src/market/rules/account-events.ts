@@ -1,7 +1,7 @@
-/** The types of events that concern an account and no job. */
+/** The types of events about an account, not about a job. */
 export const ACCOUNT_EVENT_DESCRIPTIONS = {
-  'account.email_changed': 'The account has a different email address: a change was confirmed, or one was undone.',
-  'account.password_changed': 'The password was changed, reset, or blocked by an undo of an email change.',
+  'account.email_changed': 'The account’s email address changed, because a change was confirmed or undone.',
+  'account.password_changed': 'The password was changed or reset, or it was blocked when an email change was undone.',
   'account.email_undo_pending':
     'The owner of a former email address wants the account back. The account doesn’t change until support decides.',
   'purchase.paid': 'A purchase of tokens was paid, and the tokens were credited.',
@@ -13,5 +13,5 @@ export const ACCOUNT_EVENT_DESCRIPTIONS = {
 export type AccountEventType = keyof typeof ACCOUNT_EVENT_DESCRIPTIONS;
 export const ACCOUNT_EVENT_TYPES = Object.keys(ACCOUNT_EVENT_DESCRIPTIONS) as AccountEventType[];
 
-/** Only these can be read by anyone but the account’s user. Admins decide on the undos that wait. */
+/** The types that admins can read for other users’ accounts. They have to decide on pending undos. */
 export const ACCOUNT_EVENT_TYPES_FOR_ADMINS: readonly AccountEventType[] = ['account.email_undo_pending'];

@@ -99,7 +99,7 @@ export const WEBHOOKS = {
   retryAfterSeconds: [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000],
   /** An endpoint counts as slow if a request takes this long. */
   slowMs: 2_000,
-  /** The owner is told once if every attempt has failed for this many days. */
+  /** The owner is notified once if every attempt has failed for this many days. */
   failingReportedAfterDays: 1,
   /** An endpoint is paused if every attempt has failed for this many days. */
   failingDays: 3,
@@ -140,15 +140,15 @@ export const MAIL = {
 } as const;
 
 export const NOTIFICATION_EMAILS = {
-  /** After these, a person's notifications go into the digest. Those that can't be turned off don't count. */
+  /** After this many emails in a day, a person's notifications go into the digest. Fixed types don't count. */
   perDayMax: 30,
   digestItemsMax: 50,
-  /** A step ends with the last row of a position, so it can have more rows than this. */
+  /** A step includes all rows of its last position, so it can have more rows than this. */
   rowsAtOnce: 500,
   digestsAtOnce: 50,
-  /** How many of a person's notifications are read for a digest. Older ones are only counted. */
+  /** How many of a person's notifications are read for a digest. */
   digestRowsMax: 100,
-  /** Older events aren't emailed, for example after an outage. Emails that can't be sent are given up after as long. */
+  /** Older events aren't emailed, for example after an outage. An email's retries end after about as long. */
   eventHoursMax: 25,
   /** New notifications are collected for this long, because a step for each event would cost more. */
   pollEveryMs: 1_000,

@@ -1,7 +1,7 @@
 /**
- * The people that each event notifies, the words for them, and whether an email is sent at once, in the daily digest,
- * or not at all. Titles and sentences never contain what a user wrote, because emails use them, too. The table in
- * `docs/notifications.md` is generated from this one.
+ * The people that each event notifies, the text, and whether an email is sent immediately, in the daily digest, or not
+ * at all. Emails use the titles and sentences too, so these never contain text that a user wrote. The tables in
+ * `docs/notifications.md` are generated from this one.
  */
 import type { AccountEventType } from './account-events.js';
 import type { EventType } from './events.js';
@@ -14,18 +14,18 @@ export const CHANNELS = ['now', 'daily', 'off'] as const;
 export type Channel = (typeof CHANNELS)[number];
 
 /**
- * How people read an event that they are notified of. A bidder is a contractor with a bid on the job that isn't
- * withdrawn, unless the job is awarded to them. A user reads the events of their own account.
+ * In which capacity a person reads an event that they're notified of. A bidder is a contractor who wasn't awarded the
+ * job, but has a bid on it that isn't withdrawn. A user reads the events on their own account.
  */
 export const NOTIFICATION_READERS = ['owner', 'awardee', 'bidder', 'admin', 'user'] as const;
 export type NotificationReader = (typeof NOTIFICATION_READERS)[number];
 
 export interface NotificationEntry {
-  /** Applies unless the person has chosen another channel for the type. */
+  /** The default, which applies unless the person has chosen another channel for the type. */
   readonly channel: Channel;
-  /** True if the notification can't be turned off. It's then emailed at once. */
+  /** True if the emails can't be turned off. They're then sent immediately. */
   readonly isFixed: boolean;
-  /** True if the service already sends an email of its own about it, so a notification isn't emailed. */
+  /** True if the service sends a separate email about the event, so the notification isn't emailed. */
   readonly hasOwnEmail: boolean;
   readonly title: string;
   readonly sentence: string;
@@ -59,13 +59,19 @@ export const NOTIFICATIONS = {
     awardee: now('Your work was approved', 'The homeowner approved your work, which completed the job.'),
   },
   'job.changes_requested': {
-    awardee: now('The homeowner requested changes', 'The homeowner wants you to fix something first.'),
+    awardee: now(
+      'The homeowner requested changes',
+      'The homeowner wants you to fix something before approving the work.',
+    ),
   },
-  'job.reviewed': { awardee: daily('Your work was rated', 'The homeowner rated the work that they had approved.') },
+  'job.reviewed': { awardee: daily('Your work was rated', 'The homeowner rated the work that they approved earlier.') },
   'job.disputed': {
     awardee: fixed('Your work is disputed', 'The homeowner disputed your work. Propose a resolution.'),
   },
-  'job.resolution_proposed': ofParties('You got a proposal', 'The other party proposed how to settle your dispute.'),
+  'job.resolution_proposed': ofParties(
+    'You have a new proposal',
+    'The other party proposed a way to settle your dispute.',
+  ),
   'job.dispute_resolved': ofParties(
     'Your dispute is settled',
     'The other party sent the same resolution as you, which completed the job.',
@@ -86,7 +92,7 @@ export const NOTIFICATIONS = {
     owner: fixed('The decision was accepted', 'The contractor accepted the decision, which completed the job.'),
   },
   'job.appeal_filed': {
-    owner: fixed('The decision was appealed', 'The contractor appealed. An admin makes the final ruling.'),
+    owner: fixed('The decision was appealed', 'The contractor appealed. An admin will make the final ruling.'),
     admin: fixed('A decision was appealed', 'A contractor appealed a decision. An admin must make the final ruling.'),
   },
   'job.appeal_finalized': ofParties(
@@ -109,18 +115,18 @@ export const NOTIFICATIONS = {
   'job.reminded': {
     owner: now('Your job is waiting for you', 'A deadline is coming up. Look at your job to see what to do.'),
     awardee: now('Your job is waiting for you', 'A deadline is coming up. Look at the job to see what to do.'),
-    admin: now('A deadline needs an admin', 'A job’s deadline is overdue or stands still.'),
+    admin: now('A deadline needs an admin', 'A job’s deadline is overdue or paused.'),
   },
   'job.expired': {
     owner: fixed('Your job has expired', 'You didn’t award your job in time, so it was cancelled.'),
     bidder: off('A job you bid on has expired', 'The homeowner didn’t award the job in time.'),
   },
   'job.auto_approved': {
-    owner: fixed('Your job was approved', 'You didn’t respond to the work in time, so it counts as approved.'),
+    owner: fixed('The work was approved', 'You didn’t respond to the work in time, so it counts as approved.'),
     awardee: fixed('Your work was approved', 'The homeowner didn’t respond in time, so your work counts as approved.'),
   },
   'job.auto_escalated': {
-    ...ofParties('Your dispute was escalated', 'You didn’t settle the dispute in time, so an admin decides it.'),
+    ...ofParties('Your dispute was escalated', 'You didn’t settle the dispute in time, so an admin will decide it.'),
     admin: fixed('A dispute was escalated', 'The parties didn’t settle a dispute in time. An admin must decide it.'),
   },
   'job.decision_stood': {
@@ -134,24 +140,33 @@ export const NOTIFICATIONS = {
   'bid.shortlisted': { bidder: daily('Your bid was shortlisted', 'The homeowner put your bid on the shortlist.') },
   'bid.accepted': { awardee: off('Your bid was accepted', 'The homeowner accepted your bid.') },
   'bid.rejected': {
-    bidder: now('Your bid was rejected', 'The homeowner rejected it or took the award back, or the job ended.'),
+    bidder: now(
+      'Your bid was rejected',
+      'The homeowner rejected it, chose another bid, or took back the award, or the job ended.',
+    ),
   },
   'bid.restored': {
-    bidder: now('Your bid is live again', 'The award fell through, so the homeowner can choose your bid again.'),
+    bidder: now('Your bid is active again', 'The award fell through, so the homeowner can choose your bid again.'),
   },
   'bid.stake_released': {
     owner: daily('A stake was released', 'You didn’t look at a bid in time, so its stake was released.'),
-    bidder: fixed('Your stake was released', 'The homeowner didn’t look at your bid in time. Your bid stays.'),
+    bidder: fixed(
+      'Your stake was released',
+      'The homeowner didn’t look at your bid in time. Your bid is still active.',
+    ),
   },
   'account.email_changed': {
-    user: alreadyEmailed('Your email was changed', 'The email address of your account was changed.'),
+    user: alreadyEmailed('Your email was changed', 'Your account’s email address was changed.'),
   },
   'account.password_changed': {
-    user: alreadyEmailed('Your password was changed', 'The password of your account was changed.'),
+    user: alreadyEmailed('Your password was changed', 'Your account’s password was changed.'),
   },
   'account.email_undo_pending': {
-    user: alreadyEmailed('An undo is waiting', 'An undo of your email change is waiting for an admin.'),
-    admin: fixed('An email undo is waiting', 'An undo of an email change is waiting for a decision.'),
+    user: alreadyEmailed(
+      'An email undo is pending',
+      'Someone asked to undo a change of your email address. An admin will decide.',
+    ),
+    admin: fixed('An email undo is pending', 'Someone asked to undo an email change. An admin must decide.'),
   },
   'purchase.paid': { user: now('You have new tokens', 'Your payment arrived, and your tokens were credited.') },
   'purchase.refunded': {
@@ -161,11 +176,9 @@ export const NOTIFICATIONS = {
     user: now('Your payment was taken back', 'Your bank took a payment back, so we took back its tokens.'),
   },
   'webhook.failing': {
-    user: now('Your webhook is failing', 'Every attempt to reach your webhook endpoint failed for a day.'),
+    user: now('Your webhook is failing', 'For a day, every attempt to reach your webhook endpoint has failed.'),
   },
-  'webhook.paused': {
-    user: now('Your webhook was paused', 'The service paused your webhook endpoint. You can resume it.'),
-  },
+  'webhook.paused': { user: now('Your webhook was paused', 'We paused your webhook endpoint. You can resume it.') },
 } as const satisfies Record<EventType, Entries<Exclude<NotificationReader, 'user'>>> &
   Record<AccountEventType, Entries<'user' | 'admin'>>;
 
@@ -193,21 +206,21 @@ function ofParties(title: string, sentence: string): Record<'owner' | 'awardee',
   return { owner: fixed(title, sentence), awardee: fixed(title, sentence) };
 }
 
-/** The types that somebody is notified of. */
+/** The types that at least one kind of person is notified of. */
 export const NOTIFIED_TYPES = Object.entries(NOTIFICATIONS)
   .filter(([, entries]) => Object.keys(entries).length > 0)
   .map(([type]) => type as NotifiedType);
 
-/** Why a person gets no notification by email, whatever their settings say. */
+/** Why a person doesn't get emails about notifications, regardless of their settings. */
 export const EMAIL_PROBLEMS = ['unconfirmed', 'undeliverable'] as const;
 export type EmailProblem = (typeof EMAIL_PROBLEMS)[number];
 
-/** The service reminds admins only of what is overdue or stands still. They aren't notified of other reminders. */
+/** The recipient in the data of a reminder to admins. Admins aren't notified of reminders to other people. */
 export const REMINDED_ADMIN = 'admin';
 
 /**
- * The first entry counts. A contractor can have become the awardee since the event, or the award may have been taken
- * back, so both of their entries apply. During an upgrade, the type can be one that this build doesn't know.
+ * Returns the entry of the first reader that has one. A contractor may have gotten or lost the award since the event,
+ * so either of their entries can apply. During an upgrade, the type may be one that this build doesn't know.
  */
 export function notificationFor(
   type: NotifiedType,
@@ -218,8 +231,8 @@ export function notificationFor(
 }
 
 /**
- * A person's readers of a job's event, the likeliest first. A bidder reads an event as an awardee only if it's about
- * their own bid, because the award may have been taken back. Other events are about somebody else's work.
+ * In which capacities a person may read a job's event, the likeliest first. The award may have been taken back, so a
+ * bidder can read an event about their own bid as an awardee. Other events for awardees are about somebody else's work.
  */
 export function readersOfJob(role: Role, isAwardee: boolean, isOfBid: boolean): readonly NotificationReader[] {
   if (role === 'contractor' && !isAwardee) return isOfBid ? ['bidder', 'awardee'] : ['bidder'];
@@ -227,7 +240,7 @@ export function readersOfJob(role: Role, isAwardee: boolean, isOfBid: boolean): 
   return role === 'admin' ? ['admin'] : ['owner'];
 }
 
-/** A person's readers of an account's events. */
+/** In which capacities a person may read an account's events. */
 export function readersOfAccount(isOwn: boolean): readonly NotificationReader[] {
   return isOwn ? ['user'] : ['admin'];
 }

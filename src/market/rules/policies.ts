@@ -72,7 +72,7 @@ export interface Denial extends Pick<RefusalOptions, 'message' | 'fields'> {
   readonly namesAlternatives?: boolean;
 }
 
-/** `more` has details for the refusal in addition to the denial's own. */
+/** Adds `more` to the denial's own details. */
 export function assertAllowed(denial: Denial | undefined, more?: Record<string, unknown>): void {
   if (!denial) return;
   const { code, message, fields, details } = denial;

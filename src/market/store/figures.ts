@@ -122,7 +122,7 @@ const emailsNow = statement(
 export interface EmailFigures {
   /** How long the oldest due email has waited. */
   readonly oldestSeconds: number;
-  /** The events whose notifications are stored, but nobody has decided yet whether to email them. */
+  /** How many events with stored notifications are waiting to be queued as emails. */
   readonly eventsBehind: number;
 }
 

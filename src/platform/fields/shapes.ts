@@ -64,7 +64,7 @@ export type ShapeKind =
   | { is: 'enum'; name: string | undefined; values: readonly string[] }
   | { is: 'list'; of: ShapeKind; entry: z.core.$ZodType }
   | { is: 'object'; schema: z.ZodObject }
-  /** Any one of these objects. Each has a required field that the others lack. */
+  /** One of these objects. Each has a required field that the others don't have. */
   | { is: 'union'; schemas: readonly z.ZodObject[] };
 
 export function kindOf(schema: z.core.$ZodType): ShapeKind {

@@ -21,8 +21,8 @@ export interface Subscriber<Entry> {
   /** Receives a batch's entries with the stream's key, in order. */
   onBatch(entries: readonly Entry[]): void;
   /**
-   * Called if the stream joined while a batch was being read, so it missed part of the batch, or if it failed to receive
-   * one. The stream must then read those events itself.
+   * Called if the stream missed part of a batch because it joined while the batch was being read, or if it failed to
+   * receive a batch. The stream must then read those events itself.
    */
   onGap(): void;
   end(): void;

@@ -41,8 +41,8 @@ export interface LiveQueries<Entry> extends BatchQueries<Entry> {
   readonly sessionsChannel: string;
   numberEvents(db: Db, values: { batch: number }): Promise<NumberedBatch>;
   /**
-   * Counts the events without a position, and sends the heartbeat on the sessions channel. Also says if events have
-   * positions, but the work that goes along with them isn't done.
+   * Counts the events without a position, and sends the heartbeat on the sessions channel. Also says if events were
+   * numbered without the rest of the work that `numberEvents` does.
    */
   pollEvents(db: Db, values: { heartbeat: string }): Promise<readonly PolledState[]>;
   findEndedSessions(db: Db, sessions: readonly string[]): Promise<readonly string[]>;
@@ -54,13 +54,13 @@ interface LogState {
 }
 
 interface PolledState extends LogState {
-  /** True if a server of an earlier release numbered events, or somebody did by hand. */
+  /** True if events were numbered in another way, such as by an earlier release or by hand. */
   readonly isBehind: boolean;
 }
 
 interface NumberedBatch extends Pick<LogState, 'lastPosition'> {
   readonly numbered: number;
-  /** True if there are more events to number, or to process along with their positions. */
+  /** True if there are more events to number, or more work to do for numbered events. */
   readonly hasMore: boolean;
   readonly lagSeconds: number | null;
 }

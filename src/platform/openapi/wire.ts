@@ -63,12 +63,12 @@ function objectWriter(shape: Readonly<Record<string, z.core.$ZodType>>): Write {
   };
 }
 
-/** The value has all fields of only one of the objects. */
+/** Finds a value's object in the union by its fields. A value has all fields of only one of the objects. */
 function unionWriter(schemas: readonly z.ZodObject[]): Write {
   const writers = schemas.map(({ shape }) => ({ fields: Object.keys(shape), write: objectWriter(shape) }));
   return (value) => {
     const writer = isObject(value) && writers.find(({ fields }) => fields.every((field) => field in value));
-    if (!writer) throw new Error('A value is none of the objects that it can be.');
+    if (!writer) throw new Error('A value matches none of the objects in its union.');
     return writer.write(value);
   };
 }

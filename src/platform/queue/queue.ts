@@ -35,13 +35,13 @@ export interface TaskLimits {
 export interface TaskEnd {
   /** A task with 'not run' is released without counting an attempt. */
   readonly outcome: 'done' | 'failed' | 'not run';
-  /** When a task with 'not run' becomes due again. Defaults to now. */
+  /** How long until a task with 'not run' is due again. Defaults to 0. */
   readonly afterSeconds?: number;
   /** True if the task was slow enough that its key now counts as slow. */
   readonly isSlow?: boolean;
   /**
    * Writes the outcome, in the transaction that ends the task. If the task is done, the commit is sent together with
-   * the first statements.
+   * the statements, so `write` must not wait for one statement before it sends the next.
    */
   write?(tx: Db): Promise<unknown>;
 }
@@ -125,7 +125,7 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
       const [held] = await endTask(tx, task, end);
       // If this server has lost the lease, another one runs the task.
       if (!held || !write) return;
-      // After a failure, statements may depend on the results of earlier ones.
+      // After a failure, a statement may depend on an earlier statement's result.
       await (end.outcome === 'done' ? tx.commitWith(write(tx)) : write(tx));
     });
   }

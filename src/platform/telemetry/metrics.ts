@@ -28,8 +28,8 @@ export interface Metrics extends QuotaEvents {
   recordRetry(code: string): void;
   recordRateLimit(budget: string): void;
   /**
-   * Adds a counter with one label, and starts each of its values at 0. Returns a function that increments the counter,
-   * by 1 unless it gets another number.
+   * Adds a counter with one label, and starts each of its values at 0. Returns a function that increments the counter
+   * by the given number, or by 1.
    */
   counter(name: string, help: string, label: string, values: readonly string[]): (value: string, by?: number) => void;
   /** Adds a histogram of seconds with one label. Returns a function that records a duration. */

@@ -117,11 +117,7 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
     'Disagreements about the work.',
   ],
   ['Events', /^\/events\b/, 'The events on your jobs, as one list that you read from a position.'],
-  [
-    'Notifications',
-    /^(\/me)?\/notification/,
-    'What others did with your jobs, your bids, and your account, and your settings.',
-  ],
+  ['Notifications', /^(\/me)?\/notification/, 'Your notifications, and when you’re emailed about them.'],
   ['Contractors', /^\/contractors\b/, 'Contractors’ public profiles, reviews, jobs, and bids.'],
   ['Sessions', /^\/(auth\/|sessions\b)/, 'Sign up, log in, refresh tokens, and log out.'],
   ['Own account', /^\/me\b(?!\/notification)/, 'Your user, profile, email address, and password.'],

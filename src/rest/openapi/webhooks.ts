@@ -80,7 +80,7 @@ export const WEBHOOKS_SENT = {
   accountEvent: sent(
     'receiveAccountEvent',
     'Receive an account event',
-    'An event of your account. You get only the types in the endpoint’s `account_event_types`.',
+    'An event on your account. You get only the types in the endpoint’s `account_event_types`.',
     ACCOUNT_EVENT_MESSAGE,
   ),
   testEvent: sent('receiveTestEvent', 'Receive a test event', 'A test event from `sendTestEvent`.', TEST_MESSAGE),

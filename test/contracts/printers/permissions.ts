@@ -342,8 +342,8 @@ function notificationsSection(): Section {
     return newest === undefined ? 'absent' : newest.type.toLowerCase().replaceAll(/[._]/g, ' ');
   };
   return {
-    title: 'FIND THE JOB AMONG ONE’S NOTIFICATIONS',
-    description: 'The newest event of the job that one is notified of, or nothing where one is notified of none.',
+    title: 'FIND THE JOB IN YOUR NOTIFICATIONS',
+    description: 'The job’s newest event that you’re notified of, if there is one.',
     rest: 'GET /v1/notifications?after={position}',
     graphql: 'query viewer { notifications(after: …) { nodes { jobId type } } }',
     reads: true,

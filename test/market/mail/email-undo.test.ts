@@ -452,7 +452,7 @@ describe('the account’s events', () => {
     expect(await eventsOf(person)).toHaveLength(3);
   });
 
-  it('say that an undo waits for support, and what an admin gave to whom', async () => {
+  it('say that an undo is waiting for support, and then which admin gave the account back', async () => {
     const { person, link } = await moved('homeowner', 'Vito');
     await createDraft(person);
     expect((await undo(link.token)).body.pending).toBe(true);
@@ -466,7 +466,7 @@ describe('the account’s events', () => {
     ]);
   });
 
-  it('say nothing if the account keeps its address, unless another undo now waits', async () => {
+  it('say nothing if the account keeps its address, unless another undo is now waiting', async () => {
     const { person, second, links } = await movedTwice('Vanja');
     expect((await undo(links.first.token)).body.pending).toBe(true);
     await createDraft(person);

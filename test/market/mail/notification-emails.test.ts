@@ -1,4 +1,4 @@
-/** Emails about notifications, as a real mail server receives them: their recipients, how often they come, and how to stop them. */
+/** Emails about notifications, as a real mail server receives them: who gets them, how often, and how to stop them. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { emailNotifications } from '../../../src/market/mail/notification-emails.js';
 import { JOB_STATES } from '../../../src/market/rules/states.js';
@@ -39,7 +39,7 @@ async function confirm(...who: readonly Person[]): Promise<void> {
   for (const { userId } of who) await app.sql`update users set email_verified = true where id = ${userId}`;
 }
 
-/** Resolves once it's decided about every notification, and no email is due. */
+/** Resolves once a server has decided about every notification, and no email is due. */
 async function settled(): Promise<void> {
   await until(async () => {
     const [row] = await app.sql`select mailed_up_to = greatest(
@@ -111,8 +111,9 @@ describe('a notification', () => {
     const [{ headers = '', content = '', messageId = '' } = {}] = mails;
     expect(content).toContain('A contractor bid on your job.');
     expect(content.match(new RegExp(`https://app\\.test/jobs/${job.id}`, 'g'))).toHaveLength(3);
-    expect(content).toContain('You get this email because of your notification settings.');
-    expect(content.match(/https:\/\/jobs\.test\/unsubscribe\/[\w.~-]+/g)).toHaveLength(2);
+    expect(content).toContain('You’re getting this email because of your notification settings.');
+    // No program escapes these characters.
+    expect(content.match(/https:\/\/jobs\.test\/unsubscribe\/[\w.-]+(?=["\s])/g)).toHaveLength(2);
     expect(headers).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r?$/m);
     expect(headers).toMatch(/^Auto-Submitted: auto-generated\r?$/m);
     for (const text of ['Olga', 'Ben', 'Monday', DRAFT.title, DRAFT.address_line1, '700'])
@@ -122,7 +123,7 @@ describe('a notification', () => {
     expect([messageId, row?.outcome]).toEqual([`<${row?.id}@example.test>`, 'sent']);
   });
 
-  it('of the daily kind waits for the digest, which comes once, lists the titles, and clears the marks', async () => {
+  it('of a daily type waits for the digest, which comes once, lists the titles, and clears the marks', async () => {
     const { owner, job } = await ownerWithJob('Odile');
     const bid = await bidOf(app, people.bidder, job);
     await must(app, 'withdraw', people.bidder, job, bid);
@@ -140,7 +141,7 @@ describe('a notification', () => {
     expect(await subjectsTo(owner)).toHaveLength(3);
   });
 
-  it('after the 30th in a day goes into the digest', async () => {
+  it('goes into the digest after 30 emails in a day', async () => {
     const { owner, job } = await ownerWithJob('Orla');
     await app.sql`insert into mails (id, kind, email, user_id, type, outcome, sent_at)
       select 'mal_' || lpad(n::text, 27, '0'), 'notification', ${owner.email}, ${owner.userId}, 'bid.submitted', 'sent',
@@ -155,9 +156,9 @@ describe('a notification', () => {
     expect(await app.metric('mail_oldest_due_seconds')).toBeLessThan(60);
   });
 
-  it('that can’t be turned off is emailed hourly at most; the next email covers what happened since', async () => {
+  it('that can’t be turned off is emailed at most hourly, and the next email covers everything since', async () => {
     const job = await givenJob(app, 'disputed', people);
-    const PROPOSAL = 'You got a proposal';
+    const PROPOSAL = 'You have a new proposal';
     const proposals = async () => (await mailsTo(people.owner.email)).filter((mail) => subjectOf(mail) === PROPOSAL);
     for (let time = 0; time < 3; time += 1) {
       await must(app, 'resolveDispute', people.awardee, job, undefined, { resolution: `Proposal ${time}` });
@@ -175,7 +176,7 @@ describe('a notification', () => {
     await hurry();
     const [first, second] = await proposals();
     expect(first?.content).toContain('This email can’t be turned off.');
-    expect(second?.content).toContain('This happened 2 times since our last email about it.');
+    expect(second?.content).toContain('This has happened 2 times since our last email about it.');
     for (const mail of [first, second]) expect(mail?.headers).not.toContain('List-Unsubscribe');
     await app.sql`delete from mails where outcome is null`;
   });
@@ -199,7 +200,7 @@ describe('a notification', () => {
     await app.sql`delete from mails where outcome is null`;
   });
 
-  it('about an award that a bidder lost isn’t emailed, even if they have a setting for awards', async () => {
+  it('about somebody else’s award isn’t emailed, even if the bidder has a setting for awards', async () => {
     const job = await openJob(people.owner);
     const bid = await bidOf(app, people.awardee, job);
     await bidOf(app, people.bidder, job);
@@ -259,7 +260,7 @@ describe.each(UNREACHABLE)('a person %s', (_why, change) => {
     expect([await subjectsTo(uma), await markedOf(uma)]).toEqual([[], 0]);
   });
 
-  it('gets no email that was waiting when this happened', async () => {
+  it('doesn’t get an email that was already waiting', async () => {
     const [uma, ulf] = [await homeowner(app, 'Uma'), await homeowner(app, 'Ulf')];
     await settled();
     await confirm(uma, ulf);
@@ -319,7 +320,42 @@ it('no email contains what a user wrote, whatever happens to their jobs', async 
     expect(headers + content).not.toMatch(/Planted|12 Oak Lane|lets the rain in|of Test|Olive|Ava\b|Ben\b|Ada\b/);
 });
 
-it('what a contractor can no longer read isn’t in their digest', async () => {
+it('a digest leaves out notifications that were already read', async () => {
+  const [{ owner, job }, other] = [await ownerWithJob('Ottilie'), await ownerWithJob('Odo')];
+  for (const [of, by] of [
+    [job, people.bidder],
+    [other.job, people.stranger],
+  ] as const)
+    await must(app, 'withdraw', by, of, await bidOf(app, by, of));
+  await settled();
+  const { body } = await app.rest('GET', '/v1/notifications', { token: owner.token });
+  await app.rest('POST', '/v1/notifications/read', { token: owner.token, body: { up_to: body.data[0].position } });
+  await sendDigests();
+  expect([await subjectsTo(owner), await markedOf(owner)]).toEqual([['You have a new bid'], 0]);
+  expect(await subjectsTo(other.owner)).toEqual(['You have a new bid', 'Your daily digest']);
+});
+
+it('a digest has earlier notifications if the person has turned off the type of the newest hundred', async () => {
+  const { owner, job } = await ownerWithJob('Orsola');
+  const bid = await bidOf(app, people.bidder, job);
+  expect((await callRest(app, 'revise', { by: people.bidder, job: job.id, bid, body: { amount: 650 } })).status).toBe(
+    200,
+  );
+  await settled();
+  await app.sql`insert into events (id, job_id, sequence, type, homeowner_id, bidder_id)
+    select 'evt_orsola' || n, ${job.id}, 100 + n, 'bid.withdrawn', ${owner.profileId!}, ${people.stranger.profileId!}
+    from generate_series(1, 100) n`;
+  app.services.live.wake();
+  await settled();
+  await app.sql`insert into notification_settings values (${owner.userId}, 'bid.withdrawn', 'off')`;
+  await sendDigests();
+  const digest = (await mailsTo(owner.email)).at(-1);
+  expect(digest && subjectOf(digest)).toBe('Your daily digest');
+  expect(digest?.content).toContain('A bid was revised');
+  expect(await markedOf(owner)).toBe(0);
+});
+
+it('a digest leaves out events that the contractor can no longer read', async () => {
   const { owner, job } = await ownerWithJob('Ophelia');
   const [cleo, cora] = [await contractor(app, 'Cleo'), await contractor(app, 'Cora')];
   await confirm(cleo, cora);
@@ -333,7 +369,7 @@ it('what a contractor can no longer read isn’t in their digest', async () => {
   expect([await subjectsTo(cleo), await subjectsTo(cora)]).toEqual([[], ['Your daily digest']]);
 });
 
-it('a retry is the same email, and emails about notifications have a queue of their own', async () => {
+it('a retry sends the same email, and emails about notifications have their own queue', async () => {
   const gala = await homeowner(app, 'Gala');
   await settled();
   await confirm(gala);
@@ -362,7 +398,7 @@ describe('unsubscribing', () => {
   };
   const oneClick = (link: string) => open(link, 'POST', 'List-Unsubscribe=One-Click');
 
-  it('takes one POST without a session, and only from the email’s type', async () => {
+  it('takes one POST without a session, and turns off only the email’s type', async () => {
     const { owner, job } = await ownerWithJob('Onyx');
     await bidOf(app, people.bidder, job);
     const link = unsubscribeLinkIn((await mailsTo(owner.email))[0]);
@@ -371,7 +407,7 @@ describe('unsubscribing', () => {
     expect(page).toContain('<li>You have a new bid</li>');
     expect(page).toContain('<form method="post"><button>Unsubscribe</button></form>');
     expect([headers.get('cache-control'), headers.get('referrer-policy')]).toEqual(['no-store', 'no-referrer']);
-    // A scanner opens links, and nothing changes.
+    // Scanners open links, so opening one changes nothing.
     expect(await settingsOf(owner)).toEqual([]);
 
     for (let time = 0; time < 2; time += 1) {
@@ -390,7 +426,7 @@ describe('unsubscribing', () => {
     expect(await subjectsTo(owner)).toEqual(['You have a new bid', PAUSED, 'You have a new bid']);
   });
 
-  it('from a digest turns off every type in it', async () => {
+  it('turns off every type in a digest', async () => {
     const { owner, job } = await ownerWithJob('Oprah');
     const bid = await bidOf(app, people.bidder, job);
     await app.sql`insert into notification_settings values (${owner.userId}, 'webhook.paused', 'daily')`;
@@ -406,7 +442,7 @@ describe('unsubscribing', () => {
     ]);
   });
 
-  it('with a wrong or changed token returns a 404 page and changes nothing', async () => {
+  it('returns a 404 page and changes nothing if the token is wrong or changed', async () => {
     const { owner, job } = await ownerWithJob('Otis');
     await bidOf(app, people.bidder, job);
     const link = unsubscribeLinkIn((await mailsTo(owner.email))[0]);
@@ -458,7 +494,7 @@ describe('unsubscribing', () => {
   });
 });
 
-it('two servers that look at the same time email a notification once', async () => {
+it('two servers that check at the same time email a notification only once', async () => {
   // Behind a proxy, a server without SMTP_URL leaves emails to others.
   const idle = await openTestApp({ TRUST_PROXY_HOPS: '1' });
   await idle.sql`insert into users (id, email, user_type, first_name, last_name, password_hash, referral_code,
@@ -522,7 +558,7 @@ it('the digest follows the adjustable clock and its hour, and is shown in the ma
   await until(async () => (await marked()).length === 1);
   const today = await digestedOn();
   await timed.hours(hourOfNextDay(11));
-  // The look at this bid's notification is also a look at the digest's time.
+  // The step that handles this bid's notification also checks if the digest is due.
   await bidOf(timed, stranger, job);
   await until(async () => {
     const [row] = await timed.sql`select mailed_up_to = (select max(position) from events) as done

@@ -23,6 +23,7 @@ const PREFIXES: [kind: IdKind, prefix: string][] = [
   ['review', 'rev'],
   ['viewer', 'vwr'],
   ['adminAction', 'act'],
+  ['accountEvent', 'aev'],
 ];
 const KSUID = '3MQ9v21sA0uS08YwvlPdPHE1hFT';
 

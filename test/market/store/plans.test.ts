@@ -46,7 +46,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** One for each person, numbered after the jobs' events. Postgres prefers to scan a table that is almost empty. */
+/** Adds one for each person, numbered after the job events. Postgres prefers to scan a table that is almost empty. */
 async function addAccountEvents(): Promise<void> {
   await sql`
     insert into account_events (id, user_id, type, occurred_at, position)

@@ -161,7 +161,7 @@ describe('an account event', () => {
   const ofType = (type: string) => (received: readonly Received[]) => received.filter(({ body }) => body.type === type);
   const broken: Answer = (_, response) => response.writeHead(500).end();
 
-  it('is sent with a signature to the endpoints of its user that ask for its type, and to no others', async () => {
+  it('is sent with a signature, and only to its user’s endpoints that list its type', async () => {
     const petra = await homeowner(app, 'Petra');
     const paul = await homeowner(app, 'Paul');
     const asks = await hookOf(petra, { types: ['job.created'], accountTypes: ['account.password_changed'] });
@@ -194,7 +194,7 @@ describe('an account event', () => {
     const [delivery] = await settled(petra, asks.id, 1);
     expect(delivery).toMatchObject({ event_id: row!.id, event_type: 'account.password_changed', status: 'delivered' });
 
-    // A later event shows that the fan-out is past the account event.
+    // Once a later event arrives, the fan-out is past the account event.
     const { body: draft } = await callRest(app, 'create', { by: petra, body: DRAFT });
     await asks.receiver.until((all) => all.some(({ body }) => body.data.job_id === draft.id));
     for (const { receiver } of Object.values(others))

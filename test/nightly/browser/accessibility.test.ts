@@ -1,7 +1,10 @@
 /** axe-core finds nothing on any page, light or dark, wide or narrow. */
 import { source } from 'axe-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { MAILBOX_SECRET, openTestApp, type TestApp } from '../../setup/app.js';
+import { unsubscribeLink } from '../../../src/market/mail/unsubscribe.js';
+import { newId } from '../../../src/market/store/new-id.js';
+import { createLinkTokens } from '../../../src/platform/security/link-tokens.js';
+import { JWT_SECRET, MAILBOX_SECRET, openTestApp, type TestApp } from '../../setup/app.js';
 import { needs } from '../../setup/needs.js';
 import { homeowner } from '../../story/cast.js';
 import { closeBrowser, visit, type Visit } from '../../browser/chromium.js';
@@ -23,6 +26,8 @@ afterAll(async () => {
 });
 afterEach(() => visitor?.close());
 
+const BIDS_OFF = { userId: newId('user'), role: 'homeowner', types: ['bid.submitted', 'bid.withdrawn'] } as const;
+
 /** Each page, and what shows that it is complete. */
 const PAGES: readonly (readonly [name: string, path: string, element: string])[] = [
   ['front', '/', '.call button'],
@@ -35,6 +40,8 @@ const PAGES: readonly (readonly [name: string, path: string, element: string])[]
   ['reset-password', '/reset-password', '#without-link'],
   ['verify-email', '/verify-email', '#outcome'],
   ['undo-email-change', '/undo-email-change#token=x', '#with-link'],
+  ['unsubscribe', unsubscribeLink(createLinkTokens(JWT_SECRET), '', BIDS_OFF), 'button'],
+  ['unsubscribe-unknown-link', '/unsubscribe/x', 'main'],
   ['not-found', '/nothing-here', 'main'],
 ];
 

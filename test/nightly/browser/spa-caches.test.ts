@@ -4,7 +4,7 @@
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildSchema, isObjectType, type GraphQLObjectType } from 'graphql';
+import { buildSchema, getNamedType, isObjectType, type GraphQLObjectType } from 'graphql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../../setup/app.js';
 import { admin, contractor, homeowner, type Person } from '../../story/cast.js';
@@ -34,7 +34,7 @@ interface Session {
 }
 
 let apollo: Stories & {
-  typePolicies: Record<string, { fields?: Record<string, unknown> }>;
+  typePolicies: Record<string, { fields?: Record<string, unknown>; keyFields?: readonly string[] }>;
   createAmongLists(api: string, input: object): Both;
   deleteAmongLists(api: string, id: string): Both;
   bidAmongLists(api: string, jobId: string): Both;
@@ -355,6 +355,15 @@ describe('The documented setup covers the schema', () => {
     );
     const expected = [...lists.map(([type, { name }]) => `${type}.${name}`), 'Query.job'];
     expect(paged.toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('Apollo Client: can tell the entries of each list apart', () => {
+    for (const [, { name, type }] of lists) {
+      const page = getNamedType(type) as GraphQLObjectType;
+      const entry = getNamedType(page.getFields()['nodes']!.type) as GraphQLObjectType;
+      const key = apollo.typePolicies[entry.name]?.keyFields ?? ['id'];
+      for (const field of key) expect(entry.getFields(), `${name} has ${entry.name}`).toHaveProperty(field);
+    }
   });
 
   const PLACE = ['first', 'after', 'last', 'before'];

@@ -8,11 +8,12 @@ import { openTestApp, type TestApp } from '../../setup/app.js';
 import { callRest } from '../../story/calls.js';
 import { contractor, homeowner } from '../../story/cast.js';
 import { DRAFT } from '../../story/journey.js';
+import { mailboxPage, mailTo } from '../../market/mail/mailbox.js';
 import { needs, programPath } from '../../setup/needs.js';
 import { ARGS } from '../../browser/chromium.js';
 import { openSite, type Site } from './spa-site.js';
 
-const TEST_MS = 60_000;
+const TEST_MS = 120_000;
 
 let app: TestApp;
 let site: Site;
@@ -23,7 +24,7 @@ const lifetime = programPath('chromium') ? { beforeAll, afterAll } : { beforeAll
 
 lifetime.beforeAll(async () => {
   site = await openSite();
-  app = await openTestApp({ CORS_ORIGINS: site.url });
+  app = await openTestApp({ CORS_ORIGINS: site.url, APP_JOB_URL: `${site.url}/apollo.html#/jobs/{id}` });
   await site.build(app.url);
   browser = await chromium.launch({ executablePath: programPath('chromium') ?? 'chromium', args: ARGS });
 });
@@ -49,9 +50,11 @@ for (const client of ['apollo', 'urql'] as const) {
     );
 
     chromiumThere.it(
-      'both count a new bid, and the list leads to its job',
+      'both count a new bid, the list and the email lead to its job, and a click unsubscribes',
       async () => {
         const { first, second, close } = await twoTabs(client, 'Nell');
+        const email = `nell.${client}@example.test`;
+        await app.sql`update users set email_verified = true where email = ${email}`;
         const job = await publish(first);
         const carl = await contractor(app, 'Carl');
         await callRest(app, 'submitBid', { by: carl, job, body: { amount: 100 } });
@@ -59,10 +62,22 @@ for (const client of ['apollo', 'urql'] as const) {
         await second.getByRole('button', { name: 'Notifications' }).click();
         await second.getByRole('link', { name: 'You have a new bid' }).click();
         await second.waitForURL(`**#/jobs/${job}`);
-        await second.getByTestId('unread').filter({ hasNotText: '1' }).waitFor();
+        await see(second, 'unread', 'none');
         await first.reload();
-        await first.getByRole('button', { name: 'Notifications' }).waitFor();
-        await first.getByTestId('unread').filter({ hasNotText: '1' }).waitFor();
+        await see(first, 'unread', 'none');
+
+        const { id, link } = await mailTo(app, email, 'You have a new bid');
+        await first.goto(link.replace('apollo.html', `${client}.html`));
+        await first.reload();
+        await first.getByRole('heading', { name: DRAFT.title }).waitFor();
+        const mail = (await mailboxPage(app)).split(`<article id="${id}">`)[1] ?? '';
+        await second.goto(/&quot;([^&]+\/unsubscribe\/[^&]+)&quot;/.exec(mail)?.[1] ?? '');
+        await second.getByRole('button', { name: 'Unsubscribe' }).click();
+        await second.getByRole('heading', { name: 'You’re unsubscribed' }).waitFor();
+        expect(
+          await app.sql`select type, channel from notification_settings s join users u on u.id = s.user_id
+          where u.email = ${email}`,
+        ).toEqual([{ type: 'bid.submitted', channel: 'off' }]);
         await close();
       },
       TEST_MS,
@@ -110,7 +125,7 @@ async function twoTabs(client: string, name: string) {
   return { first, second, close };
 }
 
-/** The user of this page publishes a job of theirs. */
+/** Publishes a job as this page's user. */
 async function publish(page: Page): Promise<string> {
   const stored = await page.evaluate<string>(`localStorage.getItem('session')`);
   const { token } = JSON.parse(stored) as { token: string };

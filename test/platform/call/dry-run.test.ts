@@ -50,7 +50,8 @@ async function transactions(): Promise<number> {
   const [row] = await app.sql<{ open: number }[]>`
     select count(*)::int as open from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
-      and (state like 'idle in transaction%' or query ~* '^\\s*rollback') and query not like '%webhook_%'`;
+      and (state like 'idle in transaction%' or query ~* '^\\s*rollback')
+      and query !~ 'webhook_|/[*] (lockEmails|selectEmailStep|selectNotificationsToEmail|countRecentEmails) [*]/'`;
   return row?.open ?? -1;
 }
 

@@ -132,7 +132,7 @@ describe('account events', () => {
     expect(beyond.status).toBe(400);
   });
 
-  it('that are committed late get later positions than those that others have seen', async () => {
+  it('that are committed late get positions after those that readers have already seen', async () => {
     const client = connection();
     await client.unsafe('begin');
     await client.unsafe(

@@ -128,7 +128,7 @@ export class JobResolver {
 
   @FieldResolver(() => Bid, {
     nullable: true,
-    description: 'The awarded bid. Null until the job is awarded, and if you can’t see the bid.',
+    description: 'The awarded bid. Null until the job is awarded, or if you can’t see the bid.',
   })
   awardedBid(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
     return loaders.awardedBidOf(job);

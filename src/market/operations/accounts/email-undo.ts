@@ -153,8 +153,8 @@ interface HandOver {
 /** Gives the account to the owner of this address and locks everyone else out. */
 async function handOver(call: Pick<Call<unknown>, 'db' | 'services' | 'caller'>, to: HandOver): Promise<void> {
   const { db } = call;
-  // A new address locks the account's row more strongly than before. A failing delivery locks its endpoint first, then
-  // the account. In the same order, the two can't deadlock.
+  // Pauses the endpoints first, because a new address takes a stronger lock on the account's row. A failing delivery
+  // also locks its endpoint before the account, so the two can't deadlock.
   await pauseEndpoints(db, { userId: to.userId, pausedReason: 'account_recovered' });
   await setConfirmedEmail(db, to);
   await setPasswordHash(db, to);

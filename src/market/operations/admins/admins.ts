@@ -63,10 +63,7 @@ export async function createAdmin(services: Services, email: string, password: s
     throw new Error(`${email} is already an admin. To change the password, use set-password.`);
 }
 
-/**
- * Also ends the admin's sessions, pauses their webhooks, lifts a suspension by another admin, and emails the admin about
- * the change.
- */
+/** Also ends the admin's sessions, pauses their webhooks, ends any suspension, and emails them about the change. */
 export async function setAdminPassword(services: Services, email: string, password: string): Promise<void> {
   const address = read(emailShape, 'The email', email);
   const account = await findCredentials(services.db, address);

@@ -24,16 +24,17 @@ export const LIVE_QUERIES: LiveQueries<LiveEntry> = {
   keysOf: (entry) => [...(entry.notified ?? []), ...('homeownerId' in entry ? keysOfJob(entry) : [])],
 };
 
-/** The positions are announced when this commits, so nobody hears of a position before its notifications are stored. */
+/** Streams hear of a position once its notifications are stored, so a stream of notifications misses nothing. */
 function numberAndNotify(db: Db, values: { batch: number }) {
   return db.inTransaction(async (tx) => {
     const [[batch], [step]] = await tx.commitWith(numberEvents(tx, values), storeNotifications(tx, {}));
     if (!batch) throw new Error('Numbering returned nothing.');
-    return { ...batch, hasMore: batch.numbered === values.batch || step?.isBehind === true };
+    const lastPosition = step?.storedUpTo ?? batch.lastPosition;
+    return { ...batch, lastPosition, hasMore: batch.numbered === values.batch || step?.isBehind === true };
   });
 }
 
-/** The keys of streams of notifications are user IDs. All other streams have only jobs' events. */
+/** Notification streams have user IDs as keys. All other streams get only job events. */
 function keysOfJob({ event, homeownerId, bids }: JobEntry): string[] {
   return [event.jobId, homeownerId, ...new Set(bids.map(({ contractorId }) => contractorId)), ADMINS];
 }

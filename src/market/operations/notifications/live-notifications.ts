@@ -1,4 +1,4 @@
-/** What a person reads of a notification: the event as they can read it now, and the words for their part in it. */
+/** Notifications as their recipient can read them now: the event, with a title and a sentence for this person. */
 import type { EventStream, Live } from '../../../platform/live/live.js';
 import type { PositionRange } from '../../../platform/live/fan-out.js';
 import { PAGE } from '../../../platform/caller-limits.js';
@@ -39,10 +39,7 @@ export function readStored(
   throw new Error('A notification has no event.');
 }
 
-/**
- * Undefined if the viewer can no longer read the event, or if this build doesn't know its type. An event that was just
- * numbered is unread.
- */
+/** Undefined if the viewer can no longer read the event or this build doesn't know its type. New events are unread. */
 function readLive(viewer: Viewer, entry: LiveEntry): Notification | undefined {
   if (!('homeownerId' in entry)) {
     const { type, userId } = entry.event;

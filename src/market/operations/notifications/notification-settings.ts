@@ -1,4 +1,4 @@
-/** When a person is emailed about each type of notification. The feed has every type, whatever the settings are. */
+/** When a person is emailed about each type of notification. The feed has every type, regardless of the settings. */
 import { z } from 'zod';
 import type { Db } from '../../../platform/db/database.js';
 import { emptyInput } from '../../../platform/fields/shapes.js';
@@ -11,7 +11,10 @@ import {
   type NotifiedTypeOfRole,
 } from '../../rules/notifications.js';
 import type { Role, Viewer } from '../../rules/viewer.js';
-import { selectSettings, upsertSettings } from '../../store/notifications/notification-settings.js';
+import {
+  selectNotificationSettings,
+  upsertNotificationSettings,
+} from '../../store/notifications/notification-settings.js';
 import { operation } from '../operation.js';
 
 export interface NotificationSettings {
@@ -22,8 +25,8 @@ export interface NotificationSettings {
 export const readNotificationSettings = operation({
   name: 'notificationSettings',
   description:
-    'Returns when you’re emailed about each type of notification: `now`, in the `daily` digest, or not at all ' +
-    '(`off`). The feed has every type.',
+    'Returns your email setting for each type of notification: `now`, `daily` (in the digest), or `off`. The feed ' +
+    'has every type, regardless of the setting.',
   allows: 'signed in',
   budget: 'read',
   input: emptyInput,
@@ -31,7 +34,7 @@ export const readNotificationSettings = operation({
 });
 
 async function settingsOf(db: Db, { userId, role }: Viewer): Promise<NotificationSettings> {
-  const [row] = await selectSettings(db, { userId });
+  const [row] = await selectNotificationSettings(db, { userId });
   if (!row) throw unauthorized('UNAUTHENTICATED', 'session_ended');
   const chosen = new Map(row.chosen.map(({ type, channel }) => [type, channel]));
   return {
@@ -51,15 +54,15 @@ function problemOf(email: { emailVerified: boolean; emailUndeliverable: boolean 
 export const updateNotificationSettings = operation({
   name: 'updateNotificationSettings',
   description:
-    'Changes when you’re emailed about types of notifications. Types that you don’t name are unchanged. Types that ' +
-    'can’t be turned off, such as awards and disputes, accept only `now`.',
+    'Changes your email settings for types of notifications. Types that you omit are unchanged. Types that can’t be ' +
+    'turned off, such as awards and disputes, accept only `now`.',
   allows: 'signed in',
   budget: 'write',
   input: z.strictObject({
     settings: z
       .array(notificationSetting)
       .max(NOTIFIED_TYPES.length)
-      .describe('The settings to change, each type at most once.'),
+      .describe('The settings to change. Each type can appear only once.'),
   }),
   async run({ db, viewer }, { settings }): Promise<NotificationSettings> {
     const problems = problemsIn(settings, viewer.role);
@@ -67,7 +70,7 @@ export const updateNotificationSettings = operation({
     return db.inTransaction(async (tx) => {
       const fixed = new Set(notifiedTypesOf(viewer.role).flatMap(({ type, isFixed }) => (isFixed ? [type] : [])));
       const chosen = settings.filter(({ type }) => !fixed.has(type));
-      await upsertSettings(tx, { userId: viewer.userId, settings: JSON.stringify(chosen) });
+      await upsertNotificationSettings(tx, { userId: viewer.userId, settings: JSON.stringify(chosen) });
       return settingsOf(tx, viewer);
     });
   },

@@ -25,17 +25,17 @@ export interface Feed {
 export const listNotifications = operation({
   name: 'notifications',
   description:
-    'Lists your notifications, newest first. You’re notified of what others did with your jobs, your bids, and your ' +
-    'account, but never of what you did yourself. If you lose access to an event, its notification disappears.',
+    'Lists your notifications, newest first. You’re notified of events on your jobs, bids, and account, but ' +
+    'never of your own actions. If you lose access to an event, its notification disappears.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({
     unread: z.boolean().nullish().describe('True to get only unread notifications.'),
-    after: position.nullish().describe('Returns the notifications before this position, which are older.'),
+    after: position.nullish().describe('Returns the notifications that are older than this position.'),
     perPage: pageShape.perPage,
     first: pageShape.first,
     last: pageShape.last,
-    before: position.nullish().describe('Returns the last notifications after this position, which are newer.'),
+    before: position.nullish().describe('Returns the last notifications that are newer than this position.'),
   }),
   async run({ db, viewer }, { unread, perPage, ...ends }): Promise<Feed> {
     const request = connectionPage(ends, (cursor) => [cursor], perPage ?? PAGE.perPageDefault);
@@ -63,8 +63,8 @@ export interface ReadPosition {
 export const markNotificationsRead = operation({
   name: 'markNotificationsRead',
   description:
-    'Marks your notifications as read, up to a position. An earlier position than before changes nothing, so several ' +
-    'tabs can call this in any order.',
+    'Marks your notifications as read, up to a position. A position before your current one changes nothing, so ' +
+    'several tabs can call this in any order.',
   allows: 'signed in',
   budget: 'write',
   input: z.strictObject({ upTo: position.describe('The position of the newest notification that you’ve seen.') }),

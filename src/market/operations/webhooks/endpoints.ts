@@ -46,7 +46,7 @@ export const createWebhookEndpoint = operation({
   name: 'createWebhookEndpoint',
   description:
     'Creates a webhook endpoint, which gets the events on your jobs and bids. An admin’s endpoint gets the events on ' +
-    'all jobs and bids. With `accountEventTypes`, it also gets events of your account. The secret is shown only once.',
+    'all jobs and bids. With `accountEventTypes`, it also gets events on your account. The secret is shown only once.',
   allows: 'signed in',
   budget: 'write',
   answersSecret: true,
@@ -156,8 +156,10 @@ export const updateWebhookEndpoint = operation({
   input: z.strictObject({
     id,
     url: url.nullish().describe('The new URL to send events to.'),
-    eventTypes: types,
-    accountEventTypes: accountTypes,
+    eventTypes: eventTypes.nullish().describe('The new types of events to send. An empty list means all types.'),
+    accountEventTypes: accountEventTypes
+      .nullish()
+      .describe('The new types of account events to send. An empty list means none.'),
     status: status.nullish().describe('`paused` to hold events back, or `active` to resume sending them.'),
     ...readOnly(SETTLED_FIELDS),
   }),

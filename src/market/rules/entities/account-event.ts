@@ -1,17 +1,17 @@
-/** An account's events, which only its user can read. Admins can also read the email undos that wait for a decision. */
+/** Account events, which only the account's user can read. Admins can also read about pending email undos. */
 import { entity } from '../../../platform/fields/entity.js';
 import { enumOf, json, position, timestamp } from '../../../platform/fields/values.js';
 import { ACCOUNT_EVENT_TYPES } from '../account-events.js';
 import { idOf, identifier } from '../id-fields.js';
 import { TEXT } from '../market-limits.js';
 
-export const ACCOUNT_EVENT = entity('AccountEvent', 'An event that concerns an account and no job.', {
+export const ACCOUNT_EVENT = entity('AccountEvent', 'An event about an account, not about a job.', {
   id: identifier('accountEvent'),
   position: {
     type: position.nullable(),
     description:
-      'The event’s position in the same order as the events of all jobs, as digits. Null briefly, until the event is ' +
-      'assigned a position.',
+      'The event’s position, as digits. Account events and job events share the same order. Null briefly, until the ' +
+      'event is assigned a position.',
     example: '4712',
   },
   type: {
@@ -23,7 +23,7 @@ export const ACCOUNT_EVENT = entity('AccountEvent', 'An event that concerns an a
   occurredAt: { type: timestamp, description: 'When the event happened.' },
   data: {
     type: json(TEXT.line),
-    description: 'Other details, such as the ID of the webhook endpoint and the reason why it was paused.',
+    description: 'Other details, such as the ID of a webhook endpoint and why it was paused.',
     example: { reason: 'failing' },
   },
 });

@@ -13,20 +13,20 @@ const TYPE = {
   description: 'The type of event.',
   example: 'bid.submitted',
 } as const;
-export const NOTIFICATION = entity('Notification', 'What you’re told about an event, in a title and a sentence.', {
+export const NOTIFICATION = entity('Notification', 'A notification about an event, with a title and a sentence.', {
   position: {
     type: position,
     description: 'The event’s position, as digits. A later event has a higher position.',
     example: '4711',
   },
   type: TYPE,
-  title: { type: text(TEXT.line), description: 'A title, in plain English.', example: 'You have a new bid' },
+  title: { type: text(TEXT.line), description: 'The title, in plain English.', example: 'You have a new bid' },
   sentence: {
     type: text(TEXT.line),
     description: 'A sentence that says what happened, without names or values.',
     example: 'A contractor bid on your job.',
   },
-  jobId: { type: idOf('job').nullable(), description: 'The job to link to. Null if the event concerns your account.' },
+  jobId: { type: idOf('job').nullable(), description: 'The job to link to. Null if the event is about an account.' },
   bidId: { type: idOf('bid').nullable(), description: 'The bid to link to. Null if the event isn’t about one bid.' },
   event: { type: z.union([JOB_EVENT.schema, ACCOUNT_EVENT.schema]), description: 'The event, as you can read it now.' },
   isRead: {
@@ -62,7 +62,7 @@ export const NOTIFICATION_SETTING = entity('NotificationSetting', 'When you’re
   channel: CHANNEL,
   isFixed: {
     type: z.boolean(),
-    description: 'True if the type can’t be turned off. Its emails are always sent at once.',
+    description: 'True if the type can’t be turned off. Its emails are always sent immediately.',
     example: false,
   },
 });
@@ -74,7 +74,7 @@ export const NOTIFICATION_SETTINGS = entity('NotificationSettings', 'When you’
   },
   emailProblem: {
     type: enumOf(EMAIL_PROBLEMS, 'EmailProblem').nullable(),
-    description: 'Why no notification is emailed to you. Null if nothing prevents it.',
+    description: 'Why you don’t get emails about notifications. Null if you can get them.',
     example: null,
   },
 });
@@ -83,4 +83,5 @@ export const NOTIFICATION_SETTINGS = entity('NotificationSettings', 'When you’
 export const notificationSetting = z.strictObject({
   type: TYPE.type.describe('The type of event to change.'),
   channel: CHANNEL.type.describe('When to send an email. A type that can’t be turned off accepts only `now`.'),
+  isFixed: z.boolean().optional().describe('Ignored. You can send back settings as you read them.'),
 });

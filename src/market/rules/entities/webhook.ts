@@ -10,8 +10,8 @@ import { DELIVERED_TYPES, DELIVERY_STATUSES, WEBHOOK_PAUSE_REASONS, WEBHOOK_STAT
 
 export const WEBHOOK_ENDPOINT = entity(
   'WebhookEndpoint',
-  'A URL that gets events on your jobs and bids, and events of your account. Events are signed as described in the ' +
-    'Standard Webhooks specification.',
+  'A URL that gets events on your jobs and bids, and on your account. Events are signed as described in the Standard ' +
+    'Webhooks specification.',
   {
     id: identifier('webhookEndpoint'),
     url: {

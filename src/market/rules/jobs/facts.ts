@@ -11,7 +11,7 @@ export interface JobFacts {
   readonly isEmailDisputed: boolean;
   /** This account pays for the job and gets the refunds, no matter who makes the call. */
   readonly ownerUserId: UserId;
-  /** The contractor's available tokens in a contractor's call. In any other call, the owner's available tokens. */
+  /** In a contractor's call, the contractor's available tokens. In any other call, the owner's. */
   readonly availableTokens: number;
   /** The number of live bids whose contractors aren't suspended. In a call that names a bid, only that bid counts. */
   readonly bidsToAward: number;

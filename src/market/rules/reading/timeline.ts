@@ -126,7 +126,7 @@ export function readEvent<Event extends StoredEvent & EventParties>(
   return party && eventFor(viewer, party, eventOnJob.event);
 }
 
-/** The party as which the viewer can read the event. Undefined if they can't. */
+/** Returns which party to the job the viewer is. Undefined if they can't read the event. */
 export function readerOfEvent(
   viewer: PartyViewer,
   { event, status, homeownerId, awardedContractorId, isHidden, bids }: EventOnJob<EventParties>,

@@ -15,8 +15,8 @@ const changedJob = (hasPosition: SQL) => sql`exists (select from homeowners h jo
   where h.user_id = mails.user_id and e.position ${hasPosition} and ${causedAfterChange})`;
 
 /**
- * The reasons why support decides. Most of them are uses of the account after the email change. The row in `mails` was
- * written at that change.
+ * If any of these conditions is true, support decides. Most of them check whether the account was used after the email
+ * change, which wrote the row in `mails`.
  */
 const USES_AFTER_CHANGE: Readonly<Record<string, SQL>> = {
   profile: sql`exists (select from users u where u.id = mails.user_id and u.profile_edited_at > mails.created_at)`,

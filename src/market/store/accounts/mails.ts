@@ -58,8 +58,8 @@ const isWanted = sql<boolean>`(not ${IS_NOTICE} or exists (select from users u w
   and u.email = mails.email and u.email_verified and not u.email_undeliverable and u.suspended_at is null))`;
 
 /**
- * How long an email waits if its recipient gets only one of its type about its job per hour. While an earlier one
- * hasn't been sent yet, nobody knows when the hour begins.
+ * How long an email waits if its recipient gets at most one per hour for its type and job. While an earlier one is
+ * still unsent, its hour hasn't begun, so the email checks again after a minute.
  */
 const waitSeconds = sql<number | null>`(select case when bool_or(earlier.outcome is null) then 60
     else extract(epoch from max(earlier.sent_at) + interval '1 hour' - now())::float8 end

@@ -1,4 +1,4 @@
-/** Reads the events of accounts. */
+/** Reads account events. */
 import { eq, getTableColumns, sql } from 'drizzle-orm';
 import type { ACCOUNT_EVENT } from '../../rules/entities/account-event.js';
 import type { RowOf } from '../../../platform/fields/entity.js';

@@ -11,7 +11,9 @@ import { accountEvents } from '../tables/events.js';
 export interface NewAccountEvent {
   readonly type: AccountEventType;
   readonly userId: UserId;
-  /** Only for what an admin did, because anyone with the account's password or mailbox can use the account. */
+  /**
+   * Set only if an admin caused the event. Otherwise, anyone with the account's password or mailbox may have caused it.
+   */
   readonly actorId?: UserId;
   readonly data?: Record<string, unknown>;
 }

@@ -1,4 +1,4 @@
-/** Batches of new events for all of a server's streams. Streams of notifications also get the events of accounts. */
+/** Batches of new events for all of a server's streams. Notification streams also get account events. */
 import { isId, type UserId } from '../../rules/ids.js';
 import type { Db } from '../../../platform/db/database.js';
 import { LIVE } from '../../../platform/service-limits.js';
@@ -17,7 +17,7 @@ export interface AccountEntry extends Notified {
   readonly event: AccountEvent;
 }
 
-/** A job's event has a `homeownerId`, and an account's event doesn't. */
+/** A job event's entry has a `homeownerId`, and an account event's doesn't. */
 export type LiveEntry = JobEntry | AccountEntry;
 
 interface Range {
@@ -25,7 +25,7 @@ interface Range {
   readonly upTo: bigint;
 }
 
-/** The keys of streams of notifications are their users' IDs. Without such a stream, only the jobs' events are read. */
+/** Notification streams have user IDs as keys. Without such a stream, only job events are read. */
 export async function readLiveBatch(
   db: Db,
   range: Range,

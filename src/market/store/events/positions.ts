@@ -6,7 +6,8 @@ import { accountEvents, events } from '../tables/events.js';
 import { notificationCursor } from '../tables/notifications.js';
 import { NUMBERING } from '../../../platform/service-limits.js';
 
-export const POSITIONS_CHANNEL = 'events';
+/** Announces positions whose notifications are stored. Servers of the earlier release listen on another channel. */
+export const POSITIONS_CHANNEL = 'positions';
 
 /** Returns how many events got a position, the last position, and how long the oldest event waited. */
 export const numberEvents = statement(
@@ -19,7 +20,7 @@ export const numberEvents = statement(
   ($: Placeholders<{ batch: number }>, fields) => builder.select(fields).from(sql`number_events(${$('batch')}::int) n`),
 );
 
-/** The last position of any event, of a job or of an account. */
+/** The last position of all job events and account events. */
 export const LAST_POSITION = sql<string>`greatest((select coalesce(max(position), 0) from ${events}),
   (select coalesce(max(position), 0) from ${accountEvents}))`;
 
@@ -32,12 +33,15 @@ export const selectLastPosition = statement(
 const withoutPosition = (table: typeof events | typeof accountEvents) =>
   sql`(select 1 from ${table} where position is null limit ${sql.raw(String(NUMBERING.eventsWaitingMax))})`;
 
-/** Counts waiting events up to a limit, and says if notifications are behind. Also sends a heartbeat. */
+/**
+ * Counts waiting events up to a limit. The last position is the last one whose notifications are stored. Also sends a
+ * heartbeat.
+ */
 export const pollEvents = statement(
   'pollEvents',
   ($: Placeholders<{ heartbeat: string }>) => ({
     waiting: sql<number>`count(*)::int`,
-    lastPosition: sql<string>`${LAST_POSITION}::text`,
+    lastPosition: sql<string>`(select stored_up_to::text from ${notificationCursor})`,
     isBehind: sql<boolean>`(select stored_up_to < ${LAST_POSITION} from ${notificationCursor})`,
     announced: notifyOfSession($('heartbeat')),
   }),

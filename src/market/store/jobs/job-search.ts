@@ -145,9 +145,9 @@ export function matchesSearch($: Search, filters: readonly SearchFilter[]): SQL[
 export const SCANNED_FIRST = 5_000;
 
 /**
- * Searches in the orders that the text and place indexes don't support. Scans the first `SCANNED_FIRST` jobs in the
- * list. If enough of them match, they fill the page. Otherwise, few jobs match, and an index finds them. The first jobs
- * in the list may come from several indexes.
+ * Searches a list whose sort order the text and place indexes don't support. Scans the first `SCANNED_FIRST` jobs in
+ * the list. If enough of them match, they fill the page. Otherwise, few jobs match, and an index finds them. The first
+ * jobs in the list may come from several indexes.
  */
 export function searchJobsInOrder(
   $: Search,

@@ -1,4 +1,4 @@
-/** What is emailed about notifications: which ones are next, what they're about, and the rows of their emails. */
+/** Reads the notifications that are emailed next, and writes their emails. */
 import { and, desc, eq, sql, type SQL } from 'drizzle-orm';
 import type { JobId, MailId, UserId } from '../../rules/ids.js';
 import { NOTIFICATION_EMAILS } from '../../rules/market-limits.js';
@@ -32,7 +32,7 @@ export const selectEmailState = statement(
 const EMAIL_LOCK = sql.raw('pg_try_advisory_xact_lock(7203121)');
 const DIGEST_LOCK = sql.raw('pg_try_advisory_xact_lock(7203122)');
 
-/** Returns false if another instance runs a step. */
+/** Returns false if another instance is running a step. */
 export const lockEmails = statement(
   'lockEmails',
   { isLocked: sql<boolean>`is_locked` },
@@ -40,8 +40,8 @@ export const lockEmails = statement(
 );
 
 /**
- * Finds the positions of the next step. All rows of a position belong to the same step. A statement sees only what was
- * committed before it began, so the lock needs an earlier statement.
+ * Finds the positions of the next step. All rows of a position belong to the same step. A statement sees only rows that
+ * were committed before it began, so an earlier statement must take the lock.
  */
 export const selectEmailStep = statement(
   'selectEmailStep',
@@ -58,7 +58,7 @@ export const moveEmailCursor = statement('moveEmailCursor', {}, ($: Placeholders
   builder.update(notificationCursor).set({ mailedUpTo: sql`${$('upTo')}::bigint` }),
 );
 
-/** A notification with what decides whether its person can still read it, and wants and can get an email. */
+/** A notification, with the facts that decide if its recipient can still read it, and wants and can get an email. */
 const notified = {
   userId: notifications.userId,
   position: notifications.position,
@@ -66,6 +66,7 @@ const notified = {
   email: users.email,
   canGetEmail: sql<boolean>`(${users.emailVerified} and not ${users.emailUndeliverable}
     and ${users.suspendedAt} is null)`.as('can_get_email'),
+  isRead: sql<boolean>`${notifications.position} <= ${users.notificationsReadUpTo}`.as('is_read'),
   isTooOld: sql<boolean>`coalesce(${events.occurredAt}, ${accountEvents.occurredAt})
     < now() - interval '${sql.raw(String(NOTIFICATION_EMAILS.eventHoursMax))} hours'`.as('is_too_old'),
   homeownerId: mayBeAbsent(homeowners.id),
@@ -153,7 +154,7 @@ export const selectNotificationsAt = statement(
     ).orderBy(notifications.position),
 );
 
-/** How many emails about notifications of each type these people got within a day. */
+/** How many emails about each type of notification these people got in the last day. */
 export const countRecentEmails = statement(
   'countRecentEmails',
   { userId: sql<UserId>`user_id`, type: sql<NotifiedType>`type`, count: sql<number>`count(*)::int` },
@@ -172,13 +173,13 @@ export interface NewNotificationEmail {
   readonly jobId: JobId | null;
   readonly fromPosition: string;
   readonly upToPosition: string;
-  /** True if an email of the same type about the same job that isn't being sent yet covers these events too. */
+  /** True if a waiting email of the same type about the same job can cover these events too. */
   readonly isHourly: boolean;
 }
 
 /**
- * Inserts emails and their tasks, or extends the newest ones while they wait for their hour. The mail server may already
- * have accepted an email that isn't waiting or that was tried before.
+ * Inserts emails and their tasks. If the newest email of the same type is still waiting for its hour, extends it
+ * instead. An email that was already tried is never extended, because the mail server may have accepted it.
  */
 export const insertNotificationEmails = statement(
   'insertNotificationEmails',
@@ -223,8 +224,8 @@ export const markEmailedLater = statement(
 
 /**
  * Begins the day's digests if it's time. Returns the last position that they cover. Returns no row if none are due, or
- * if another instance is writing them. If they have just begun, the caller must commit, because numbering waits for the
- * cursor's row.
+ * if another instance is writing them. If they have just begun, the caller must commit immediately, because numbering
+ * waits for the cursor's row.
  */
 export const lockDigest = statement(
   'lockDigest',
@@ -235,15 +236,16 @@ export const lockDigest = statement(
       returning digest_up_to
     )
     select digest_up_to::text, true as has_begun from begun
-    union all select digest_up_to::text, false from notification_cursor where digest_up_to is not null and ${DIGEST_LOCK}`,
+    union all select digest_up_to::text, false from notification_cursor
+      where digest_up_to is not null and ${DIGEST_LOCK}`,
 );
 
-/** The next people with marked notifications, and how many each has. Only the last one can exceed the step's rows. */
+/** The next people with marked notifications. Only the last person can exceed the row limit. */
 export const selectDigestRecipients = statement(
   'selectDigestRecipients',
-  { userId: sql<UserId>`user_id`, count: sql<number>`count` },
-  ($: Placeholders<{ upTo: string }>) => sql`select user_id, count from (
-      select user_id, count(*)::int as count, sum(count(*)) over (order by user_id) - count(*) as count_before
+  { userId: sql<UserId>`user_id` },
+  ($: Placeholders<{ upTo: string }>) => sql`select user_id from (
+      select user_id, sum(count(*)) over (order by user_id) - count(*) as count_before
       from notifications where is_emailed_later and position <= ${$('upTo')}::bigint
       group by user_id order by user_id limit ${sql.raw(String(NOTIFICATION_EMAILS.digestsAtOnce))}) next
     where count_before < ${sql.raw(String(NOTIFICATION_EMAILS.rowsAtOnce))}`,
@@ -296,8 +298,10 @@ export const insertDigests = statement(
 export const clearMarks = statement(
   'clearMarks',
   {},
-  ($: Placeholders<Recipients>) => sql`update notifications set is_emailed_later = false
-    where user_id = any(${$('userIds')}::text[]) and is_emailed_later and position <= ${$('upTo')}::bigint`,
+  ($: Placeholders<Recipients & { from: string }>) => sql`update notifications n set is_emailed_later = false
+    from unnest(${$('userIds')}::text[], ${$('from')}::bigint[]) as person (user_id, from_position)
+    where n.user_id = person.user_id and n.is_emailed_later
+      and n.position between person.from_position and ${$('upTo')}::bigint`,
 );
 
 export const endDigest = statement('endDigest', {}, (_: Placeholders<object>) =>

@@ -6,9 +6,9 @@ import { builder, statement, type Placeholders } from '../../../platform/db/stat
 import { users } from '../tables/accounts.js';
 import { notificationSettings } from '../tables/notifications.js';
 
-/** Also returns whether the person's address can get notifications. */
-export const selectSettings = statement(
-  'selectSettings',
+/** Also returns whether the person's address can get emails about notifications. */
+export const selectNotificationSettings = statement(
+  'selectNotificationSettings',
   {
     emailVerified: users.emailVerified,
     emailUndeliverable: users.emailUndeliverable,
@@ -23,9 +23,9 @@ export const selectSettings = statement(
       .where(eq(users.id, $('userId'))),
 );
 
-/** Inserts in the order of the types, so two calls at the same time can't wait for each other. */
-export const upsertSettings = statement(
-  'upsertSettings',
+/** Inserts in the order of the types, so two concurrent calls can't deadlock. */
+export const upsertNotificationSettings = statement(
+  'upsertNotificationSettings',
   {},
   ($: Placeholders<{ userId: UserId; settings: string }>) =>
     sql`insert into ${notificationSettings} (user_id, type, channel)

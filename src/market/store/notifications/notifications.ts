@@ -1,6 +1,6 @@
 /**
- * A person's notifications, newest first. The recipients are stored, but every read decides what they can see. A
- * notification is gone while its reader can't read its event.
+ * A person's notifications, newest first. Only the recipients are stored. Each read decides what they can see, and
+ * leaves out notifications of events that they can't read.
  */
 import { and, eq, getTableName, sql, type SQL } from 'drizzle-orm';
 import { ACCOUNT_EVENT_TYPES_FOR_ADMINS } from '../../rules/account-events.js';
@@ -26,7 +26,7 @@ import {
   type ViewerIds,
 } from '../visibility.js';
 
-/** Exactly one of the events is present. */
+/** Exactly one of the two events is present. */
 export interface StoredNotification {
   readonly position: string;
   readonly isRead: boolean;
@@ -45,7 +45,7 @@ const IS_AWARDEE = sql<boolean>`own.status is not distinct from 'accepted'`;
 
 const oneOf = (types: readonly string[]) => sql.raw(`in (${types.map((type) => `'${type}'`).join(', ')})`);
 
-/** Other events are about somebody else's work, although bidders can read some of them. */
+/** All other events are about somebody else's work, even though bidders can read some of them. */
 const BIDDER_TYPES = NOTIFIED_TYPES.filter((type) => 'bidder' in NOTIFICATIONS[type]);
 
 function isVisibleJobEvent(role: Role, $: Placeholders<ViewerIds>): SQL {
@@ -195,7 +195,7 @@ const selectNotifiedUsers = statement(
   'json',
 );
 
-/** Which of these users are notified of the events in this range. */
+/** Returns which of these users are notified of the events in this range. */
 export function notifiedUsers(
   db: Db,
   { after, upTo }: { after: bigint; upTo: bigint },

@@ -1,24 +1,29 @@
 /**
- * Stores who is notified of new events, in the transaction that gives them their positions. So positions are announced
- * together with their notifications, and only one server stores them at a time.
+ * Stores who is notified of new events, in the transaction that assigns their positions. When a position is announced,
+ * its notifications are already stored. Only one server stores them at a time.
  */
 import { sql, type SQL } from 'drizzle-orm';
 import { BID_TRANSITIONS } from '../../rules/bids.js';
+import type { EventType } from '../../rules/events.js';
 import { REMINDER_EVENT } from '../../rules/jobs/deadlines.js';
 import { NOTIFICATIONS, REMINDED_ADMIN, type NotificationReader } from '../../rules/notifications.js';
 import { COUNTED_BID_STATES } from '../../rules/states.js';
 import { statement, type Placeholders } from '../../../platform/db/statement.js';
-import { LAST_POSITION } from '../events/positions.js';
+import { LAST_POSITION, POSITIONS_CHANNEL } from '../events/positions.js';
 import { accountEvents, events } from '../tables/events.js';
 import { notificationCursor, notifications } from '../tables/notifications.js';
 import { IS_ACCEPTED, visibleEventsOfBidder, visibleEventsOfOwner } from '../visibility.js';
 
-/** A step's last event comes at most this many positions after the cursor. There are no gaps between positions. */
+/** A step covers at most this many positions after the cursor. Positions have no gaps. */
 const POSITIONS_AT_ONCE = sql.raw('1000');
-/** The work of a step, added up over its events. An event that needs more work gets a step of its own. */
+/** The most work that a step's events may add up to. An event that needs more work gets its own step. */
 const WORK_AT_ONCE = sql.raw('10000');
-/** How many events a withdrawal looks back at. Reads hide the notifications of earlier ones. */
-const WITHDRAWN_AT_ONCE = sql.raw('1000');
+/** If a homeowner edits a job over and over, only an edit that comes this long after the previous one is notified. */
+const EDITS_APART = sql.raw("interval '1 hour'");
+/** How many of the job's events are read to find the previous edit. */
+const LOOKED_BACK = sql.raw('20');
+/** How many notifications a withdrawal deletes. Reads hide the others. */
+const DELETED_AT_ONCE = sql.raw('10000');
 
 function isForAny(...readers: readonly NotificationReader[]): SQL {
   const types = Object.entries<object>(NOTIFICATIONS)
@@ -29,41 +34,53 @@ function isForAny(...readers: readonly NotificationReader[]): SQL {
 
 const IS_COUNTED = sql.raw(`own.status in (${COUNTED_BID_STATES.map((state) => `'${state}'`).join(', ')})`);
 
-/** A step's new events of jobs, under the name that the visibility conditions use. */
+/** A step's new job events, under the name that the visibility conditions use. */
 const NEW_EVENTS = sql`new_events "events"`;
 
 const IS_WITHDRAWAL = sql`"events"."type" = ${sql.raw(`'${BID_TRANSITIONS.withdraw.event}'`)}`;
+
+const EDIT = 'job.updated' satisfies EventType;
+const isEdit = (event: SQL) => sql`${event}."type" = ${sql.raw(`'${EDIT}'`)}`;
+const IS_REPEATED_EDIT = sql`(${isEdit(sql`"events"`)} and exists (
+  select from ${events} previous where previous.job_id = "events"."job_id" and ${isEdit(sql`previous`)}
+    and previous.sequence between "events"."sequence" - ${LOOKED_BACK} and "events"."sequence" - 1
+    and previous.occurred_at > "events"."occurred_at" - ${EDITS_APART}))`;
 
 /**
  * Each event looks up its own recipients. With plain joins, a step of one event could scan all homeowners, because
  * Postgres plans the statement for the largest step.
  */
-const owners = sql`select h.user_id, "events"."position" from ${NEW_EVENTS}
+const owners = sql`select h.user_id, "events"."position", "events"."job_id" from ${NEW_EVENTS}
   cross join lateral (select user_id from homeowners where id = "events"."homeowner_id" limit 1) h
   where "events"."type" ${isForAny('owner')} and ${visibleEventsOfOwner}
     and h.user_id is distinct from "events"."actor_id"`;
 
 /** Events of one bid are for that bid's contractor only, so the other bids on the job aren't read. */
-const contractors = (bid: SQL, isForBidder: SQL) => sql`select own.user_id, "events"."position" from ${NEW_EVENTS}
+const contractors = (
+  bid: SQL,
+  isForBidder: SQL,
+) => sql`select own.user_id, "events"."position", "events"."job_id" from ${NEW_EVENTS}
   cross join lateral (
     select own.contractor_id, own.status,
       (select c.user_id from contractors c where c.id = own.contractor_id) as user_id
     from bids own where own.job_id = "events"."job_id" and ${bid} and ${IS_COUNTED} offset 0) own
   where ("events"."type" ${isForAny('bidder')} or "events"."type" ${isForAny('awardee')} and ${isForBidder})
     and ${visibleEventsOfBidder(sql`own.contractor_id`, IS_ACCEPTED)}
-    and own.user_id is distinct from "events"."actor_id"`;
+    and own.user_id is distinct from "events"."actor_id"
+    and not exists (select from withdrawals w where w.user_id = own.user_id and w.job_id = "events"."job_id"
+      and w.position > "events"."position")`;
 
 const isForAdmins = sql`("events"."type" ${isForAny('admin')} and ("events"."type" <> ${sql.raw(`'${REMINDER_EVENT}'`)}
   or "events"."data" ->> 'to' = ${sql.raw(`'${REMINDED_ADMIN}'`)}))`;
 
-const admins = sql`select u.id, "events"."position" from ${NEW_EVENTS} join users u on u.user_type = 'admin'
-  where ${isForAdmins} and u.id is distinct from "events"."actor_id"`;
+const admins = sql`select u.id, "events"."position", "events"."job_id" from ${NEW_EVENTS}
+  join users u on u.user_type = 'admin' where ${isForAdmins} and u.id is distinct from "events"."actor_id"`;
 
-const accountHolders = sql`select a.user_id, a.position from new_account_events a
+const accountHolders = sql`select a.user_id, a.position, null from new_account_events a
   where a.type ${isForAny('user')} and a.user_id is distinct from a.actor_id`;
 
-const adminsOfAccounts = sql`select u.id, a.position from new_account_events a join users u on u.user_type = 'admin'
-  where a.type ${isForAny('admin')} and u.id is distinct from a.actor_id`;
+const adminsOfAccounts = sql`select u.id, a.position, null from new_account_events a
+  join users u on u.user_type = 'admin' where a.type ${isForAny('admin')} and u.id is distinct from a.actor_id`;
 
 const recipients = sql.join(
   [
@@ -78,38 +95,39 @@ const recipients = sql.join(
 );
 
 /**
- * A contractor who has withdrawn their bid can't read its job's notifications anymore. They're deleted, because
- * otherwise the feed and the counter would have to skip any number of them.
+ * A contractor who withdraws can't read the job's earlier notifications anymore, and doesn't get them back with another
+ * bid. They're deleted, because otherwise the feed and the counter would have to skip any number of them.
  */
-const unreadable = sql`select c.user_id, e.position from ${NEW_EVENTS} join contractors c on c.id = "events"."bidder_id"
-  cross join lateral (select position from events e where e.job_id = "events"."job_id" and e.position is not null
-    and (e.bidder_id is null or e.bidder_id = "events"."bidder_id")
-    order by e.position desc limit ${WITHDRAWN_AT_ONCE}) e
-  where ${IS_WITHDRAWAL} and not exists (select from bids own
-    where own.job_id = "events"."job_id" and own.contractor_id = "events"."bidder_id" and ${IS_COUNTED})`;
+const withdrawals = sql`select c.user_id, "events"."job_id", "events"."position"
+  from ${NEW_EVENTS} join contractors c on c.id = "events"."bidder_id" where ${IS_WITHDRAWAL}`;
 
-/** How many people an event may notify, or how many events a withdrawal may have to look at. */
+/** How many people an event may notify. */
 const workFor = (type: SQL, ofJob: SQL) => sql`${ofJob} + case when ${type} ${isForAny('admin')}
   then (select count(*) from users where user_type = 'admin') else 1 end`;
 
 /** Deleted drafts have no row, and had no bids. */
-const workForJob = sql`coalesce((select case when ${IS_WITHDRAWAL} then event_count
-  when "events"."bidder_id" is null then bids_ever else 0 end from jobs where id = "events"."job_id"), 0)`;
+const workForJob = sql`case when "events"."bidder_id" is not null or is_repeated then 0
+  else coalesce((select bids_ever from jobs where id = "events"."job_id"), 0) end`;
 
-const nextOnes = (table: typeof events | typeof accountEvents, work: SQL) => sql`select *, ${work} as work
-  from ${table} where position > (select stored_up_to from cursor)
-    and position <= (select stored_up_to + ${POSITIONS_AT_ONCE} from cursor)
-  limit ${POSITIONS_AT_ONCE}`;
+const nextOnes = (table: typeof events | typeof accountEvents, isRepeated: SQL, work: SQL) => sql`
+  select *, ${work} as work from (
+    select *, ${isRepeated} as is_repeated from ${table} where position > (select stored_up_to from cursor)
+      and position <= (select stored_up_to + ${POSITIONS_AT_ONCE} from cursor)
+    limit ${POSITIONS_AT_ONCE}) ${table}`;
 
-/** Returns true if there are more events. */
+/**
+ * Announces the position up to which notifications are stored, and returns it. Returns no row if there was no event.
+ */
 export const storeNotifications = statement(
   'storeNotifications',
-  { isBehind: sql<boolean>`is_behind` },
+  { storedUpTo: sql<string>`stored_up_to`, isBehind: sql<boolean>`is_behind`, announced: sql`announced` },
   (_: Placeholders<object>) => sql`with cursor as materialized (
       select stored_up_to, ${LAST_POSITION} as last from ${notificationCursor}
     ),
-    next_events as materialized (${nextOnes(events, workFor(sql`"events"."type"`, workForJob))}),
-    next_account_events as materialized (${nextOnes(accountEvents, workFor(sql`"account_events"."type"`, sql`0`))}),
+    next_events as materialized (${nextOnes(events, IS_REPEATED_EDIT, workFor(sql`"events"."type"`, workForJob))}),
+    next_account_events as materialized (
+      ${nextOnes(accountEvents, sql`false`, workFor(sql`"account_events"."type"`, sql`0`))}
+    ),
     step as materialized (
       select stored_up_to, last, (select max(position) from (
         select position, row_number() over following as place, sum(work) over following as work
@@ -118,16 +136,23 @@ export const storeNotifications = statement(
         where place = 1 or work <= ${WORK_AT_ONCE}) as up_to
       from cursor
     ),
-    new_events as materialized (select * from next_events where position <= (select up_to from step)),
+    new_events as materialized (
+      select * from next_events where position <= (select up_to from step) and not is_repeated
+    ),
     new_account_events as materialized (
       select * from next_account_events where position <= (select up_to from step)
     ),
+    withdrawals as materialized (${withdrawals}),
     stored as (
-      insert into ${notifications} (user_id, position) ${recipients} on conflict do nothing
+      insert into ${notifications} (user_id, position, job_id) ${recipients} on conflict do nothing
     ),
     deleted as (
-      delete from ${notifications} n using (${unreadable}) u where n.user_id = u.user_id and n.position = u.position
+      delete from ${notifications} where (user_id, position) in (
+        select n.user_id, n.position from withdrawals w
+        join ${notifications} n on n.user_id = w.user_id and n.job_id = w.job_id and n.position < w.position
+        limit ${DELETED_AT_ONCE})
     )
     update ${notificationCursor} set stored_up_to = step.up_to from step where step.up_to > step.stored_up_to
-    returning step.up_to < step.last as is_behind`,
+    returning step.up_to::text as stored_up_to, step.up_to < step.last as is_behind,
+      pg_notify('${sql.raw(POSITIONS_CHANNEL)}', step.up_to::text) as announced`,
 );

@@ -1,5 +1,5 @@
 /**
- * The events of jobs and bids, and those of accounts, in one order. Events are never deleted, even if they belong to a
+ * The events of jobs, bids, and accounts. They share one order. Events are never deleted, even if they belong to a
  * deleted draft.
  */
 import { sql } from 'drizzle-orm';
@@ -56,7 +56,7 @@ export const accountEvents = pgTable(
       .notNull()
       .references(() => users.id),
     type: text().$type<AccountEventType>().notNull(),
-    /** The admin who caused the event. Null if the service did, or anyone who used the account. */
+    /** The admin who caused the event. Null if the service or anyone using the account caused it. */
     actorId: idColumn('user').references(() => users.id),
     occurredAt: moment().notNull(),
     data: jsonb().$type<Record<string, unknown>>().notNull().default({}),

@@ -16,7 +16,9 @@ export const notifications = pgTable(
   {
     userId: idColumn('user').notNull(),
     position: position().notNull(),
-    /** True until the notification is in a digest. */
+    /** Null for account events. */
+    jobId: idColumn('job'),
+    /** True while the notification waits for a digest. */
     isEmailedLater: boolean().notNull().default(false),
   },
   (t) => [
@@ -25,6 +27,9 @@ export const notifications = pgTable(
       .on(t.userId, t.position)
       .where(sql`${t.isEmailedLater}`),
     index('notifications_by_position').on(t.position),
+    index('notifications_of_job')
+      .on(t.userId, t.jobId)
+      .where(sql`${t.jobId} is not null`),
   ],
 );
 
@@ -33,9 +38,9 @@ export const notificationCursor = pgTable(
   'notification_cursor',
   {
     isOnlyRow: boolean().primaryKey().default(true),
-    /** The events up to this position have their notifications. Only the holder of the lock for positions moves it. */
+    /** Notifications are stored for the events up to this position. Only the holder of the numbering lock moves it. */
     storedUpTo: position().notNull(),
-    /** The notifications up to this position were emailed, are emailed later, or aren't emailed at all. */
+    /** A server has decided whether and when the notifications up to this position are emailed. */
     mailedUpTo: position().notNull(),
     /** The last day, in UTC, on which digests were sent. */
     digestedOn: date()

@@ -23,9 +23,9 @@ export const webhookEndpoints = pgTable(
       .notNull()
       .references(() => users.id),
     url: text().notNull(),
-    /** The event types that the endpoint receives. Empty for all types. */
+    /** The event types that the endpoint receives. An empty list means all types. */
     eventTypes: textList().$type<EventType[]>().notNull(),
-    /** The types of account events that the endpoint receives. Empty for none. */
+    /** The types of account events that the endpoint receives. An empty list means none. */
     accountEventTypes: textList().$type<AccountEventType[]>().notNull().default([]),
     status: text().$type<WebhookState>().notNull(),
     pausedReason: text().$type<WebhookPauseReason>(),

@@ -111,7 +111,7 @@ export interface PausedEndpoint {
 
 const FAILING_DAYS = sql.raw(`interval '${WEBHOOKS.failingDays} days'`);
 const REPORTED_AFTER = sql.raw(`interval '${WEBHOOKS.failingReportedAfterDays} days'`);
-/** The time that this transaction writes, with the columns' precision. */
+/** The time that this transaction writes, rounded to the columns' precision. */
 const NOW = sql`now()::timestamptz(3)`;
 const ATTEMPTS_MAX = sql.raw(String(WEBHOOKS.storedAttemptsMax));
 

@@ -132,7 +132,7 @@ const selectCandidates = statement(
       .orderBy(events.position),
 );
 
-/** Account events go only to their user's own endpoints, and only if those ask for the type. */
+/** Account events go only to their user's own endpoints, and only to those that list the type. */
 const selectAccountDeliveries = statement(
   'selectAccountDeliveries',
   { event: { id: accountEvents.id, type: accountEvents.type }, endpointId: webhookEndpoints.id },

@@ -189,7 +189,7 @@ const pauseEndpointsOf = statement(
       .returning(fields),
 );
 
-/** Pauses all of a person's endpoints, with an event for each of them. */
+/** Pauses all of a person's endpoints, and logs an event for each of them. */
 export async function pauseEndpoints(
   tx: Db,
   { userId, pausedReason }: { userId: UserId; pausedReason: WebhookPauseReason },

@@ -27,5 +27,5 @@ export const position = customType<{ data: string; driverData: string | number }
   fromDriver: String,
 });
 
-/** Several positions, as a Postgres array's text. */
+/** A list of positions, as the text of a Postgres array. */
 export const positionList = customType<{ data: string }>({ dataType: () => 'bigint[]' });

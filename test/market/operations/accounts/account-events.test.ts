@@ -1,4 +1,4 @@
-/** Account events of passwords and of endpoints that the service pauses. test/market/mail/ has those of addresses. */
+/** Account events about passwords and paused endpoints. test/market/mail/ tests those about email addresses. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAdmin, setAdminPassword } from '../../../../src/market/operations/admins/admins.js';
 import { openTestApp, type TestApp } from '../../../setup/app.js';
@@ -31,7 +31,7 @@ const inOrder = <One>(events: readonly One[]) =>
   events.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
 describe('a changed password', () => {
-  it('has one event if its owner changed it, through either API, and none if the call failed', async () => {
+  it('logs one event if its owner changed it, through either API, and none if the call failed', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const change = (current: string, next: string, headers = {}) =>
       app.rest('POST', '/v1/me/password', {
@@ -52,7 +52,7 @@ describe('a changed password', () => {
     expect(await eventsOf(hanna)).toEqual([passwordChanged('change'), passwordChanged('change')]);
   });
 
-  it('has an event if it was reset by a link, which also says which endpoints were paused', async () => {
+  it('logs an event if it was reset with a link, and one for each endpoint that this paused', async () => {
     const rita = await homeowner(app, 'Rita');
     const webhook = await endpointOf(rita);
     await app.rest('POST', '/v1/auth/password-reset', { body: { email: rita.email } });
@@ -65,7 +65,7 @@ describe('a changed password', () => {
     expect(await eventsOf(rita)).toEqual(events);
   });
 
-  it('has an event if an operator set it', async () => {
+  it('logs an event if an operator set it', async () => {
     const email = 'operations@example.test';
     await createAdmin(app.services, email, 'a good password');
     const [{ userId } = { userId: '' }] = await app.sql<{ userId: string }[]>`
@@ -75,7 +75,7 @@ describe('a changed password', () => {
   });
 });
 
-it('a suspension has an event for each active endpoint, and none for paused or deleted ones', async () => {
+it('a suspension logs an event for each active endpoint, and none for paused or deleted ones', async () => {
   const sam = await homeowner(app, 'Sam');
   const [first, second, asleep, gone] = [
     await endpointOf(sam),

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NOTIFICATIONS, type NotificationReader } from '../../../../src/market/rules/notifications.js';
 import { JOB_STATES } from '../../../../src/market/rules/states.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
+import { bidOf, must } from '../../../story/awards.js';
 import { callRest } from '../../../story/calls.js';
 import { contractor, homeowner, type Person } from '../../../story/cast.js';
 import { gather, giveTokens, givenJob, propose, type People } from '../../../story/journey.js';
@@ -61,9 +62,17 @@ async function unreadOf(by: Person): Promise<number> {
   return body.unread_count;
 }
 
+/** Holds the lock for numbering, so all events of this work are numbered and stored together. */
+async function whileNumberingWaits(work: () => Promise<void>): Promise<void> {
+  await app.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7203119)`;
+    await work();
+  });
+}
+
 const titlesOf = async (by: Person) => (await byRest(by)).map(({ title }) => title);
 
-/** Their own events that have an entry for one of these readers, and that somebody else caused. Newest first. */
+/** The person's events that have an entry for one of these readers, and that somebody else caused. Newest first. */
 async function expected(by: Person, readers: readonly NotificationReader[]): Promise<Json[]> {
   const events: Json[] = [];
   for (let after = '0'; ;) {
@@ -119,7 +128,7 @@ describe('the feed', () => {
     expect(await unreadOf(people.stranger)).toBe(0);
   });
 
-  it('tells each person only once of an award: the winner, and everyone who lost', async () => {
+  it('has one notification to email about an award for the winner, and one for each contractor who lost', async () => {
     const cast = { ...people, awardee: await contractor(app, 'Will'), bidder: await contractor(app, 'Lou') };
     await givenJob(app, 'awarded', cast);
     await allNumbered(app);
@@ -137,7 +146,7 @@ describe('the feed', () => {
 });
 
 describe('a person who loses access', () => {
-  it('by withdrawing a bid no longer has its notifications, in the feed or in the counter', async () => {
+  it('by withdrawing a bid no longer sees its notifications, in the feed or in the counter', async () => {
     const cast = { ...people, owner: await homeowner(app, 'Opal'), bidder: await contractor(app, 'Walt') };
     await giveTokens(app, people.admin, cast.owner, 1_000);
     const [kept, left] = [await givenJob(app, 'open', cast), await givenJob(app, 'open', cast)];
@@ -155,7 +164,27 @@ describe('a person who loses access', () => {
     expect(await titlesOf(cast.owner)).toContain('A bid was withdrawn');
   });
 
-  it('because the award was taken back keeps what a bidder can read, in a bidder’s words', async () => {
+  it('by withdrawing a bid doesn’t get its notifications back with another bid, even if it’s quick', async () => {
+    const cora = await contractor(app, 'Cora');
+    const job = await givenJob(app, 'open', people);
+    const bid = await bidOf(app, cora, job);
+    await must(app, 'view', people.owner, job, bid);
+    await allNumbered(app);
+    await must(app, 'update', people.owner, job, undefined, { title: 'Mend the whole roof' });
+    await allNumbered(app);
+    expect(await titlesOf(cora)).toEqual(['A job you bid on was edited', 'Your bid was viewed']);
+    await whileNumberingWaits(async () => {
+      await must(app, 'shortlist', people.owner, job, bid);
+      await must(app, 'withdraw', cora, job, bid);
+      await bidOf(app, cora, job);
+    });
+    await allNumbered(app);
+    expect(await titlesOf(cora)).toEqual([]);
+    expect(await unreadOf(cora)).toBe(0);
+    expect(await app.sql`select from notifications where user_id = ${cora.userId}`).toHaveLength(0);
+  });
+
+  it('because the award was taken back keeps the notifications that bidders can read, with their text', async () => {
     const cast = { ...people, awardee: await contractor(app, 'Ruth'), bidder: await contractor(app, 'Rob') };
     const job = await givenJob(app, 'awarded', cast);
     await allNumbered(app);
@@ -168,7 +197,7 @@ describe('a person who loses access', () => {
       'Your bid was accepted',
       'A job you bid on was awarded',
     ]);
-    expect((await titlesOf(cast.bidder))[0]).toBe('Your bid is live again');
+    expect((await titlesOf(cast.bidder))[0]).toBe('Your bid is active again');
   });
 });
 
@@ -201,7 +230,7 @@ describe('the read position', () => {
     },
   };
 
-  it.each(['rest', 'graphql'] as const)('counts what came after it, and never goes back (%s)', async (api) => {
+  it.each(['rest', 'graphql'] as const)('decides what counts as unread, and never goes back (%s)', async (api) => {
     const { owner, positions } = await withThree();
     const [newest, middle, oldest] = positions as [string, string, string];
     expect([positions.length, await unreadOf(owner)]).toEqual([3, 3]);
@@ -214,7 +243,7 @@ describe('the read position', () => {
     expect(data.viewer.notifications.edges).toHaveLength(1);
   });
 
-  it('is the newest of two tabs that mark at the same time', async () => {
+  it('is the newest position if several tabs send theirs at the same time', async () => {
     const { owner, positions } = await withThree();
     const tabs = Array.from({ length: 20 }, (_, at) => positions[at % 3]!);
     await Promise.all(tabs.map((position) => markRead.rest(owner, position)));
@@ -234,4 +263,24 @@ describe('the read position', () => {
       expect(await markRead[api](owner, upTo)).toHaveProperty(name);
     expect(await unreadOf(owner)).toBe(3);
   });
+});
+
+it('edits that follow each other within an hour notify the bidders once', async () => {
+  const cleo = await contractor(app, 'Cleo');
+  const job = await givenJob(app, 'open', people);
+  await bidOf(app, cleo, job);
+  const edit = async (title: string) => {
+    await must(app, 'update', people.owner, job, undefined, { title });
+    await allNumbered(app);
+  };
+  const editsSeen = async () =>
+    (await titlesOf(cleo)).filter((title) => title === 'A job you bid on was edited').length;
+  await edit('Mend the roof today');
+  await edit('Mend the roof tomorrow');
+  expect(await editsSeen()).toBe(1);
+  await app.sql.unsafe(`set session_replication_role = replica;
+    update events set occurred_at = occurred_at - interval '61 minutes' where job_id = '${job.id}';
+    reset session_replication_role`);
+  await edit('Mend the roof on Monday');
+  expect(await editsSeen()).toBe(2);
 });

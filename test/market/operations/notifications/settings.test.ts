@@ -71,7 +71,7 @@ describe('the defaults', () => {
     expect(Object.keys(channels)).toEqual(types.map(([type]) => type));
   });
 
-  it('of a contractor are an awardee’s, and are fixed if they are for an awardee or a bidder', async () => {
+  it('of a contractor are an awardee’s, and are fixed if they’re fixed for an awardee or a bidder', async () => {
     const { channels } = await settingsOf(await contractor(app, 'Carl'));
     expect(channels).toMatchObject({
       'job.awarded': 'always now',
@@ -84,7 +84,7 @@ describe('the defaults', () => {
 });
 
 describe.each(APIS)('a change (%s)', (api) => {
-  it('keeps the types that it doesn’t name', async () => {
+  it('keeps the types that it omits', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const { channels } = await settingsOf(hanna);
     expect(await CHANGE[api](hanna, [{ type: 'bid.submitted', channel: 'daily' }])).toBe('changed');
@@ -101,18 +101,19 @@ describe.each(APIS)('a change (%s)', (api) => {
     expect((await settingsOf(hanna)).channels).toEqual({ ...changed, 'bid.submitted': 'now' });
   });
 
-  it('to the channels that are returned stores nothing for types that can’t be turned off', async () => {
+  it('that sends back the returned settings stores nothing for types that can’t be turned off', async () => {
     const carl = await contractor(app, 'Carl');
     const { body } = await app.rest('GET', ADDRESS, { token: carl.token });
     const settings: Setting[] = body.settings.map(({ type, channel }: Json) => ({ type, channel }));
     expect(await CHANGE[api](carl, settings)).toBe('changed');
+    expect((await app.rest('PUT', ADDRESS, { token: carl.token, body: { settings: body.settings } })).status).toBe(200);
     const rows = await app.sql`select type from notification_settings where user_id = ${carl.userId} order by type`;
     const choosable = body.settings.filter((one: Json) => !one.is_fixed);
     expect(rows.map(({ type }) => type)).toEqual(choosable.map(({ type }: Json) => type).toSorted());
     expect(rows).not.toContainEqual({ type: 'job.awarded' });
   });
 
-  it('of a type that can’t be turned off is refused, and changes nothing', async () => {
+  it('to a type that can’t be turned off is rejected, and changes nothing', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const { channels } = await settingsOf(hanna);
     for (const channel of ['off', 'daily']) {
@@ -127,7 +128,7 @@ describe.each(APIS)('a change (%s)', (api) => {
     expect((await settingsOf(hanna)).channels).toEqual(channels);
   });
 
-  it('of another role’s type, or of one type twice, is refused', async () => {
+  it('to another role’s type, or to the same type twice, is rejected', async () => {
     const hanna = await homeowner(app, 'Hanna');
     const settings = [
       { type: 'bid.viewed', channel: 'off' },
@@ -149,21 +150,21 @@ it.each([
   [[null], 'settings.0'],
   [Array.from({ length: 1_000 }, () => ({ type: 'bid.submitted', channel: 'off' })), 'settings'],
   [undefined, 'settings'],
-])('a list that isn’t one of settings is refused', async (settings, field) => {
+])('a list without valid settings is rejected', async (settings, field) => {
   const hanna = await homeowner(app, 'Hanna');
   const { status, body } = await app.rest('PUT', ADDRESS, { token: hanna.token, body: { settings } });
   expect([status, body.details.code]).toEqual([400, 'VALIDATION_FAILED']);
   expect(body.details.fields).toHaveProperty([field]);
 });
 
-it('an unknown type is refused in GraphQL, too', async () => {
+it('an unknown type is rejected in GraphQL, too', async () => {
   const hanna = await homeowner(app, 'Hanna');
   const variables = { settings: [{ type: 'JOB_EXPLODED', channel: 'OFF' }] };
   const { errors } = await app.graphql(UPDATE, { token: hanna.token, variables });
   expect(errors![0]!.extensions).toMatchObject({ code: 'VALIDATION_FAILED', status: 400 });
 });
 
-it('the settings say why no email is sent', async () => {
+it('the settings say why someone doesn’t get emails', async () => {
   const hanna = await homeowner(app, 'Hanna');
   expect((await settingsOf(hanna)).problem).toBe('unconfirmed');
   await app.sql`update users set email_verified = true where id = ${hanna.userId}`;

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AccountEventType } from '../../../../src/market/rules/account-events.js';
 import { newId } from '../../../../src/market/store/new-id.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
+import { must } from '../../../story/awards.js';
 import { callRest } from '../../../story/calls.js';
 import { contractor, homeowner, type Person } from '../../../story/cast.js';
 import { gather, giveTokens, givenJob, type GivenJob, type People } from '../../../story/journey.js';
@@ -86,7 +87,7 @@ it('a new bid raises the counter of its owner’s two tabs, even on two servers'
   expect(data.viewer.unreadCount).toBe(3);
 });
 
-it.each(CHANNELS)('over %s, a reader who reconnects gets exactly what is in the feed', async (_name, hear) => {
+it.each(CHANNELS)('over %s, a user who reconnects gets exactly the feed’s notifications', async (_name, hear) => {
   const owner = await newOwner('Renee');
   const job = await givenJob(app, 'open', { ...people, owner });
   await allNumbered(app);
@@ -105,7 +106,7 @@ it.each(CHANNELS)('over %s, a reader who reconnects gets exactly what is in the 
 });
 
 describe('nobody gets a notification', () => {
-  it('of what they did themselves, or of what concerns others', async () => {
+  it('of their own actions, or of events that concern others', async () => {
     const owner = await newOwner('Nora');
     const stranger = await newOwner('Nils');
     const job = await givenJob(app, 'open', { ...people, owner });
@@ -128,7 +129,7 @@ describe('nobody gets a notification', () => {
     expect(ownerEvents.events.map(({ type }) => type)).toEqual(['BID_REVISED', 'BID_SUBMITTED']);
   });
 
-  it('of another person’s account, except for admins of an undo that waits', async () => {
+  it('of another person’s account, except that admins are notified of pending undos', async () => {
     const owner = await newOwner('Urs');
     const admin = hearAsEvents(app.url, people.admin, STREAM);
     await untilOpen(app.services, 1);
@@ -178,7 +179,22 @@ describe('nobody gets a notification', () => {
 });
 
 describe('while servers of two releases run', () => {
-  it('what the previous release numbers is notified of', async () => {
+  it('an open stream gets events that the previous release numbers, before later ones', async () => {
+    const owner = await newOwner('Udo');
+    await allNumbered(app);
+    const stream = hearAsEvents(app.url, owner, STREAM);
+    await untilOpen(app.services, 1);
+    await app.sql.begin(async (tx) => {
+      await tx`insert into account_events (id, user_id, type, occurred_at)
+        values (${newId('accountEvent')}, ${owner.userId}, 'webhook.paused', now())`;
+      await tx`select number_events(1000)`;
+    });
+    await accountEvent('webhook.failing', owner);
+    await stream.count(2);
+    expect(stream.events.map(({ type }) => type)).toEqual(['WEBHOOK_PAUSED', 'WEBHOOK_FAILING']);
+  });
+
+  it('people are notified of events that the previous release numbers', async () => {
     const owner = await newOwner('Petra');
     await allNumbered(app);
     await app.sql.begin(async (tx) => {
@@ -189,7 +205,7 @@ describe('while servers of two releases run', () => {
     await until(async () => (await feedOf(owner)).some(({ type }) => type === 'webhook.paused'), 20_000);
   });
 
-  it('an event of a type that only the next release knows takes no other event from anyone', async () => {
+  it('an event type that only the next release knows doesn’t keep anyone from getting other events', async () => {
     const [owner, stranger] = [await newOwner('Nele'), await newOwner('Ned')];
     await allNumbered(app);
     const [ownerEvents, foreign] = [hearAsEvents(app.url, owner, STREAM), hearAsEvents(app.url, stranger, STREAM)];
@@ -215,9 +231,25 @@ describe('while servers of two releases run', () => {
   });
 });
 
-it('a position after the last one is refused', async () => {
+it('a position after the last one is rejected', async () => {
   const [{ last }] = (await app.sql`select greatest((select max(position) from events),
     (select max(position) from account_events))::text as last`) as [{ last: string }];
   const heard = hearAsEvents(app.url, people.owner, STREAM, { after: String(BigInt(last) + 1n) });
   expect(await refusalOf(heard)).toEqual(['VALIDATION_FAILED']);
+});
+
+it('a stream gets each notification of a batch whose notifications are stored in several steps', async () => {
+  const owner = await newOwner('Vera');
+  const jobs = [await givenJob(app, 'open', { ...people, owner }), await givenJob(app, 'open', { ...people, owner })];
+  // Each edit could notify more than half as many bidders as one step stores.
+  await app.sql`update jobs set bids_ever = 6000 where id in ${app.sql(jobs.map(({ id }) => id))}`;
+  await allNumbered(app);
+  const stream = hearAsEvents(app.url, people.bidder, STREAM);
+  await untilOpen(app.services, 1);
+  await app.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(7203119)`;
+    for (const job of jobs) await must(app, 'update', owner, job, undefined, { title: 'Mend the whole roof' });
+  });
+  await stream.count(2);
+  expect(new Set(stream.events.map(({ jobId }) => jobId))).toEqual(new Set(jobs.map(({ id }) => id)));
 });

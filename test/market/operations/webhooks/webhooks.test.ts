@@ -76,7 +76,7 @@ describe('a webhook endpoint', () => {
     );
   });
 
-  it('receives no account events by default, and each type once that it asks for, through both APIs', async () => {
+  it('receives no account events by default, and stores each listed type once, through both APIs', async () => {
     const owner = await homeowner(app, 'Ovid');
     const types = ['webhook.paused', 'account.email_changed', 'webhook.paused'];
     const { webhook } = await made(owner, { url: URL_OF, account_event_types: types });

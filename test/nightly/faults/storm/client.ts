@@ -8,7 +8,8 @@ import { JOB_TRANSITIONS, type JobTransitionKey } from '../../../../src/market/r
 import { LIVE_BID_STATES, type BidState, type JobState } from '../../../../src/market/rules/states.js';
 import { newId } from '../../../../src/market/store/new-id.js';
 import { APIS } from '../../../story/calls.js';
-import { isIn, JOB_TRANSITION_KEYS, statesAllowing, TEXTS } from '../../../story/specified.js';
+import { laterDeadline } from '../../../story/journey.js';
+import { EXTENDED_BY, isIn, JOB_TRANSITION_KEYS, statesAllowing, TEXTS } from '../../../story/specified.js';
 import type { Board } from './board.js';
 import type { Chance } from './chance.js';
 import {
@@ -73,6 +74,8 @@ interface OwnJob {
   passedOver: ReadonlyMap<OwnBid, BidState>;
   reopenings: number;
   changeRequests: number;
+  /** The statuses whose deadline was extended, which works only once in each. */
+  readonly extendedIn: Set<JobState>;
 }
 
 /** Typed in from the interface, like every number here that responses are compared with. */
@@ -166,6 +169,7 @@ export function openClient({
           passedOver: new Map(),
           reopenings: 0,
           changeRequests: 0,
+          extendedIn: new Set(),
         });
       },
     };
@@ -253,6 +257,8 @@ export function openClient({
       return editing(job);
     if (dice.happens(0.03) && (job.status === 'open' || job.status === 'awarded' || isUnchanged(job)))
       return cancelling(job);
+    if (job.status !== 'gone' && job.status in EXTENDED_BY && !job.extendedIn.has(job.status) && dice.happens(0.1))
+      return extending(job, job.status);
     const awardee = job.awarded?.by ?? lane.contractors[0];
     switch (job.status) {
       case 'draft':
@@ -284,6 +290,21 @@ export function openClient({
 
   /** Once changes were requested, the job can't be cancelled, and its requirements can't change. */
   const isUnchanged = ({ status, changeRequests }: OwnJob) => status === 'in_progress' && changeRequests === 0;
+
+  /** The version stays. */
+  function extending(job: OwnJob, state: JobState): Move {
+    return {
+      request: {
+        op: 'extendDeadline',
+        by: EXTENDED_BY[state] === 'admin' ? admin : lane.owner,
+        job: job.id,
+        body: { until: laterDeadline({ state }), reason: words('storm') },
+      },
+      expects: 'success',
+      shows: { status: state, version: job.version },
+      learn: () => void job.extendedIn.add(state),
+    };
+  }
 
   function losing(job: OwnJob, key: 'declineAward' | 'reopen', by: Member): Move {
     const learn = () => {
@@ -538,6 +559,7 @@ export function openClient({
       () => either({ op: 'update', by: owner, job, body: { requirements: words('Mind the dog') } }),
       () => onBid((one) => either({ op: 'checkIn', by: one.by, job, body: { notes: words('storm') } })),
       () => onBid((one) => either({ op: 'declineAward', by: one.by, job, body: { reason: words('storm') } })),
+      () => either({ op: 'extendDeadline', by: owner, job, body: { until: laterDeadline({ state: 'open' }) } }),
       () => (dice.happens(0.5) ? either({ op: 'reopen', by: owner, job, body: { reason: words('storm') } }) : offer()),
       () => (dice.happens(0.3) ? either({ op: 'cancel', by: owner, job, body: { reason: words('storm') } }) : offer()),
       () =>

@@ -64,6 +64,7 @@ export async function rage({ seed, clients, withinMs, report = () => {}, ...amou
     DATABASE_URL: postgres.url,
     JWT_SECRET,
     RATE_LIMITS: 'off',
+    DEADLINES: 'act',
     ADMIN_EMAIL: ADMIN.email,
     ADMIN_PASSWORD: ADMIN.password,
   };

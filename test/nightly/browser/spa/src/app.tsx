@@ -72,7 +72,7 @@ function Bell() {
   return (
     <>
       <button onClick={open}>
-        Notifications <span data-testid="unread">{badge(data?.viewer?.unreadCount ?? 0)}</span>
+        Notifications <span data-testid="unread">{data?.viewer && (badge(data.viewer.unreadCount) || 'none')}</span>
       </button>
       {isOpen && (
         <ul>
