@@ -153,7 +153,10 @@ export const VARIABLES = {
     .string()
     .regex(/^[rs]k_(test|live)_\w+$/, 'must start with sk_test_, sk_live_, rk_test_, or rk_live_')
     .optional()
-    .describe('the secret key of your Stripe account, with which users buy tokens. Requires STRIPE_WEBHOOK_SECRET'),
+    .describe(
+      'the secret key of your Stripe account, with which users buy tokens. Requires STRIPE_WEBHOOK_SECRET. In ' +
+        'production, it must be a live key',
+    ),
   STRIPE_WEBHOOK_SECRET: z
     .string()
     .regex(/^whsec_\S+$/, 'must start with whsec_')
@@ -175,8 +178,8 @@ export const VARIABLES = {
     .default('USD')
     .describe('the currency of all prices, budgets, and bids, as an ISO 4217 code'),
   TOKEN_PACKS: tokenPacks('small:50:500,medium:150:1200,large:500:3500').describe(
-    'the packs of tokens that users can buy, as `name:tokens:price`, separated by commas. The price is in the ' +
-      'currency’s smallest unit, such as cents',
+    'the packs of tokens that users can buy, as `name:tokens:price`, separated by commas. The price is in the unit in ' +
+      'which Stripe counts the currency, such as cents',
   ),
   DEADLINES: z
     .enum(DEADLINE_MODES, `must be one of ${DEADLINE_MODES.join(', ')}`)
@@ -245,6 +248,8 @@ const schema = z.object(VARIABLES).superRefine((env, context) => {
     if (env.BCRYPT_COST < 10) wrong('BCRYPT_COST', 'must be at least 10 in production');
     if (env.CLOCK === 'adjustable') wrong('CLOCK', 'can’t be adjustable in production');
     if (env.STRIPE_API_URL !== undefined) wrong('STRIPE_API_URL', 'can’t be set in production');
+    // Anyone can pay with Stripe's test cards, and would get real tokens.
+    if (env.STRIPE_SECRET_KEY?.includes('_test_')) wrong('STRIPE_SECRET_KEY', 'can’t be a test key in production');
   }
   if ((env.STRIPE_SECRET_KEY === undefined) !== (env.STRIPE_WEBHOOK_SECRET === undefined))
     wrong('STRIPE_SECRET_KEY', 'and STRIPE_WEBHOOK_SECRET must be set together');

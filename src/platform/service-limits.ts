@@ -55,7 +55,8 @@ export const MIGRATIONS = { lockTimeoutMs: 1_000, retryAfterMs: 2_000, retryForM
 
 /** Calls to the payment provider, and the events that it sends. */
 export const PAYMENT_PROVIDER = {
-  timeoutMs: 8_000,
+  /** With a retry, a refund's two calls end before HAProxy gives up. */
+  timeoutMs: 5_000,
   retriesMax: 1,
   eventBytesMax: 64 * 1024,
   /** Events that were signed longer ago are refused. */

@@ -120,6 +120,7 @@ describe('It exists', () => {
       { ...production, STRIPE_API_URL: 'http://x' },
       'STRIPE_API_URL',
     ],
+    ['with a test key in production', { ...production, ...stripe }, 'STRIPE_SECRET_KEY'],
     ['with half of Stripe', { STRIPE_SECRET_KEY: 'sk_test_1' }, 'STRIPE_SECRET_KEY'],
     ['with a publishable key', { ...stripe, STRIPE_SECRET_KEY: 'pk_test_1' }, 'STRIPE_SECRET_KEY'],
     ['with an unknown currency', { CURRENCY: 'usd' }, 'CURRENCY'],

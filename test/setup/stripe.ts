@@ -48,6 +48,10 @@ export class StripeDouble {
   /** The next call does its work, but its response is lost. */
   losesAnswer = false;
   refusesCheckouts = false;
+  /** Each call that names this ID fails, although Stripe can be reached. */
+  failsFor: string | undefined;
+  /** Awaited before the response to the call that caused the event. */
+  onEvent: ((event: StripeEvent) => Promise<unknown>) | undefined;
   /** Whether the next refunds succeed at once, wait, or are refused. */
   refundsAre: 'succeeded' | 'pending' | 'refused' = 'succeeded';
   #count = 0;
@@ -57,6 +61,10 @@ export class StripeDouble {
   /** The configuration of a server that uses this double. */
   async open(): Promise<Record<string, string>> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return this.settings();
+  }
+
+  settings(): Record<string, string> {
     return {
       STRIPE_SECRET_KEY: STRIPE_SECRETS.key,
       STRIPE_WEBHOOK_SECRET: STRIPE_SECRETS.webhook,
@@ -117,11 +125,11 @@ export class StripeDouble {
     return this.#emit(status === 'failed' ? 'refund.failed' : 'refund.updated', refund);
   }
 
-  dispute(purchaseId: string): Dispute {
+  dispute(purchaseId: string, status: Dispute['status'] = 'needs_response'): Dispute {
     const dispute: Dispute = {
       id: this.#id('du'),
       object: 'dispute',
-      status: 'needs_response',
+      status,
       amount: this.paymentOf(purchaseId).amount,
       currency: 'usd',
       livemode: false,
@@ -130,6 +138,11 @@ export class StripeDouble {
     this.disputes.set(dispute.id, dispute);
     this.#emit('charge.dispute.created', dispute);
     return dispute;
+  }
+
+  changeDispute(dispute: Dispute, status: Dispute['status']): StripeEvent {
+    dispute.status = status;
+    return this.#emit('charge.dispute.updated', dispute);
   }
 
   closeDispute(dispute: Dispute, status: 'won' | 'lost'): StripeEvent {
@@ -194,9 +207,16 @@ export class StripeDouble {
     const url = new URL(request.url ?? '', 'http://stripe.test');
     this.calls.push(`${request.method} ${url.pathname}`);
     if (this.isDown) return void request.socket.destroy();
+    if (this.failsFor !== undefined && `${url.pathname} ${body}`.includes(this.failsFor)) {
+      response.writeHead(500, { 'content-type': 'application/json' });
+      return void response.end(JSON.stringify(refusal('api_error', 'Something went wrong.')));
+    }
+    const known = this.events.at(-1);
     const answer = this.#once(String(request.headers['idempotency-key'] ?? ''), body, () =>
       this.#route(request.method ?? '', url, new URLSearchParams(body)),
     );
+    const event = this.events.at(-1);
+    if (event !== known && event) await this.onEvent?.(event);
     if (this.losesAnswer) {
       this.losesAnswer = false;
       return void request.socket.destroy();
@@ -223,6 +243,8 @@ export class StripeDouble {
       const session = this.sessions.get(rest[1]);
       return session ? this.#expanded(session) : refusal('invalid_request_error', `No such session: ${rest[1]}`);
     }
+    if (!this.payments.has(intent ?? params.get('payment_intent') ?? ''))
+      return refusal('invalid_request_error', `No such payment_intent: ${intent}`);
     if (resource === 'checkout') {
       const sessions = [...this.sessions.values()].filter((one) => one.payment_intent === intent);
       return { object: 'list', has_more: false, data: sessions.map((one) => this.#expanded(one)) };
@@ -286,6 +308,7 @@ export class StripeDouble {
       payment_intent: intent,
     };
     this.refunds.set(refund.id, refund);
+    this.#emit('refund.created', refund);
     return refund;
   }
 }

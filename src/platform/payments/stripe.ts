@@ -30,10 +30,11 @@ export function createStripePayments({ secretKey, webhookSecret, apiUrl }: Strip
     telemetry: false,
     ...(apiUrl !== undefined && hostOf(apiUrl)),
   });
+  const livemode = /^[rs]k_live_/.test(secretKey);
 
   return {
     name: 'stripe',
-    livemode: /^[rs]k_live_/.test(secretKey),
+    livemode,
     createCheckout: async ({ id, title, amount, currency, returnUrl, expiresAt }) => {
       const params: Stripe.Checkout.SessionCreateParams = {
         mode: 'payment',
@@ -65,7 +66,7 @@ export function createStripePayments({ secretKey, webhookSecret, apiUrl }: Strip
       const found = earlier.data.find(({ metadata }) => metadata?.[KEY] === key);
       const params = { payment_intent: paymentId, amount, metadata: { [KEY]: key, order: orderId } };
       const refund = found ?? (await answer(stripe.refunds.create(params, { idempotencyKey: key })));
-      return refundOf(refund, /^[rs]k_live_/.test(secretKey));
+      return refundOf(refund, livemode);
     },
     readEvent: (body, signature) => {
       try {
@@ -92,12 +93,14 @@ function reportOf(event: Stripe.Event): PaymentReport | undefined {
       return checkoutOf(event.data.object);
     case 'checkout.session.async_payment_failed':
       return { ...checkoutOf(event.data.object), outcome: 'failed' };
+    case 'refund.created':
     case 'refund.updated':
     case 'refund.failed':
       return refundOf(event.data.object, event.livemode);
     case 'charge.dispute.created':
+    case 'charge.dispute.updated':
     case 'charge.dispute.closed':
-      return disputeOf(event.data.object, event.type === 'charge.dispute.closed');
+      return disputeOf(event.data.object);
     default:
       return undefined;
   }
@@ -145,11 +148,14 @@ function refundOf(refund: Stripe.Refund, livemode: boolean): Refund {
   };
 }
 
-/** A closed chargeback counts only if it's lost. */
-function disputeOf({ id, payment_intent, status, livemode }: Stripe.Dispute, isClosed: boolean): Dispute {
-  const outcome = !isClosed ? 'open' : status === 'lost' ? 'lost' : 'closed';
+/** Undefined for an inquiry, which isn't a chargeback yet. A refund can still prevent one. */
+function disputeOf({ id, payment_intent, status, livemode }: Stripe.Dispute): Dispute | undefined {
+  if (status.startsWith('warning_')) return undefined;
+  const outcome = status === 'lost' ? 'lost' : OPEN_DISPUTES.includes(status) ? 'open' : 'closed';
   return { about: 'dispute', disputeId: id, paymentId: idOf(payment_intent), outcome, livemode };
 }
+
+const OPEN_DISPUTES = ['needs_response', 'under_review'];
 
 function idOf(object: string | { readonly id: string } | null): string | null {
   return typeof object === 'string' ? object : (object?.id ?? null);

@@ -2,7 +2,6 @@
  * Asks the payment provider about purchases that have waited for long: for a checkout, a payment, a refund, or a
  * receipt. Webhooks usually come first.
  */
-import { PaymentRefused, PaymentsUnavailable } from '../../../platform/payments/payments.js';
 import { repeat, type Repeated } from '../../../platform/queue/queue.js';
 import type { Db } from '../../../platform/db/database.js';
 import { PURCHASES } from '../../rules/market-limits.js';
@@ -27,20 +26,24 @@ export function openPurchaseLookups(services: PaymentServices & Pick<Services, '
   };
 }
 
+const FAILURES_IN_A_ROW_MAX = 3;
+
 /** Asks the provider about purchases that have waited for long. Returns true if there may be more. */
 export async function lookAtPurchases(services: PaymentServices, db: Db, signal: AbortSignal): Promise<boolean> {
   const { provider } = services.payments;
   if (!provider) return false;
   const due = await claimPurchases(db, { provider: provider.name, livemode: provider.livemode });
+  let failures = 0;
   for (const { id } of due) {
     if (signal.aborted) return false;
     try {
       await callProvider(services, db, id, 'lookup');
+      failures = 0;
     } catch (error) {
       services.log.warn({ err: error, purchaseId: id }, 'asking the payment provider about a purchase failed');
-      if (error instanceof PaymentRefused) services.payments.recordReport('lookup', 'mismatch');
-      // It will be asked again. If it can't be reached, the others wait, too.
-      if (error instanceof PaymentsUnavailable) return false;
+      // One purchase doesn't stop the others. If the provider is down, they wait for the next lookup.
+      failures += 1;
+      if (failures === FAILURES_IN_A_ROW_MAX) return false;
     }
   }
   return due.length === PURCHASES.atOnce;

@@ -15,7 +15,7 @@ import { isId, type PurchaseId } from '../../rules/ids.js';
 import type { ReportSource, Settlement } from '../../rules/purchases.js';
 import { selectOrder, selectPurchaseOfPayment, type PurchaseRow } from '../../store/ledger/purchases.js';
 import type { Services } from '../services.js';
-import { expireUnopened, settle } from './settle.js';
+import { expireUnknown, settle } from './settle.js';
 
 export type PaymentServices = Pick<Services, 'payments' | 'log' | 'live'>;
 
@@ -40,15 +40,22 @@ const MISMATCH = 'a payment differs from its purchase, so nothing was changed: c
 /** Settles an event from the provider. */
 export async function settleEvent(services: PaymentServices, db: Db, report: PaymentReport): Promise<void> {
   const id = (await purchaseOf(db, report)) ?? (await purchaseOfLatePayment(services, db, report));
-  if (id) await settleAndTell(services, db, id, report, 'webhook');
-  else services.payments.recordReport('webhook', 'unknown');
+  const settlement = id && (await settleAndTell(services, db, id, report, 'webhook'));
+  if (settlement === undefined) services.payments.recordReport('webhook', 'unknown');
+  // For example, the database was restored to a time before the purchase.
+  if (settlement === 'unknown' && report.about === 'checkout' && report.outcome === 'paid')
+    services.log.warn({ purchaseId: id }, 'a payment arrived for a purchase that does not exist here');
 }
 
 /** A refund's or a chargeback's event can overtake the payment's own, so Stripe is asked for the payment first. */
 async function purchaseOfLatePayment(services: PaymentServices, db: Db, report: PaymentReport) {
   const { provider } = services.payments;
   if (report.about === 'checkout' || report.paymentId === null || !provider) return undefined;
-  const checkout = await provider.findByPayment(report.paymentId);
+  const checkout = await provider.findByPayment(report.paymentId).catch((error: unknown) => {
+    // Another account's payment.
+    if (error instanceof PaymentRefused) return undefined;
+    throw error;
+  });
   if (!checkout) return undefined;
   await settleEvent(services, db, checkout);
   // Another call may have settled the payment meanwhile.
@@ -63,7 +70,10 @@ async function purchaseOf(db: Db, report: PaymentReport): Promise<PurchaseId | u
 }
 
 /** The provider that this purchase was made with. Undefined if this server uses another one, or another kind of key. */
-function providerOf({ payments: { provider } }: PaymentServices, purchase: PurchaseRow): Payments | undefined {
+export function providerOf(
+  { payments: { provider } }: Pick<PaymentServices, 'payments'>,
+  purchase: Pick<PurchaseRow, 'provider' | 'livemode'>,
+): Payments | undefined {
   const isSame = provider?.name === purchase.provider && provider.livemode === purchase.livemode;
   return isSame ? provider : undefined;
 }
@@ -77,18 +87,19 @@ export async function callProvider(services: PaymentServices, db: Db, id: Purcha
   const provider = purchase && providerOf(services, purchase);
   if (!provider) return;
   if (purchase.refundingTokens > 0) return repeatRefund(services, db, provider, purchase, source);
-  const order = orderOf(purchase);
-  if (purchase.sessionId !== null) {
-    const checkout = await provider.findCheckout({ ...order, sessionId: purchase.sessionId });
-    return void (await settleAndTell(services, db, id, checkout, source));
-  }
-  if (purchase.status !== 'pending') return;
+  const { sessionId } = purchase;
+  if (sessionId === null && purchase.status !== 'pending') return;
   try {
-    await settleAndTell(services, db, id, await provider.createCheckout(order), source);
+    const order = orderOf(purchase);
+    const checkout = await (sessionId === null
+      ? provider.createCheckout(order)
+      : provider.findCheckout({ ...order, sessionId }));
+    await settleAndTell(services, db, id, checkout, source);
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error;
-    services.log.warn({ err: error, purchaseId: id }, 'the payment provider refused to open a checkout');
-    await expireUnopened(db, id);
+    services.log.error({ err: error, purchaseId: id }, 'the payment provider refuses or doesn’t know a checkout');
+    if (sessionId !== null) services.payments.recordReport(source, 'mismatch');
+    await expireUnknown(db, id, sessionId);
   }
 }
 

@@ -30,7 +30,7 @@ import { newId } from '../../store/new-id.js';
 import { operation } from '../operation.js';
 import type { Services } from '../services.js';
 import { ownerOf, seesTokensOf, whose } from '../tokens/tokens.js';
-import { callProvider, orUnavailable } from './provider-calls.js';
+import { callProvider, orUnavailable, providerOf } from './provider-calls.js';
 
 export const PURCHASES_NEWEST_FIRST = ['time', 'text'] as const;
 
@@ -64,19 +64,21 @@ export const buyTokens = operation({
       await assertMayBuy(tx, userId, pack.tokens);
       const { id, tokens, amount } = pack;
       const { name, livemode } = provider;
-      const order = { pack: id, tokens, amount, currency, returnUrl: input.returnUrl, provider: name, livemode };
+      const returnUrl = new URL(input.returnUrl).href;
+      const order = { pack: id, tokens, amount, currency, returnUrl, provider: name, livemode };
       const [purchase] = await insertPurchase(tx, { id: newId('purchase'), userId, ...order });
       if (!purchase) throw new Error('A new purchase was not stored.');
       return { purchase: shownTo({ role: 'homeowner' }, purchase), checkoutUrl: null };
     });
   },
   finish: async ({ db, viewer, services }, { purchase: { id } }): Promise<NewPurchase> => {
-    const before = await orderOf(db, id);
-    if (before.status === 'pending' && before.sessionId === null)
+    let purchase = await orderOf(db, id);
+    if (purchase.status === 'pending' && purchase.sessionId === null) {
+      if (!providerOf(services, purchase)) throw notConfigured();
       await orUnavailable(callProvider(services, db, id, 'call'));
-    const [purchase] = await selectPurchase(db, { id });
-    const { checkoutUrl } = await orderOf(db, id);
-    return { purchase: shownTo(viewer, purchase ?? before), checkoutUrl };
+      purchase = await orderOf(db, id);
+    }
+    return { purchase: shownTo(viewer, purchase), checkoutUrl: purchase.checkoutUrl };
   },
 });
 
@@ -88,9 +90,7 @@ function notConfigured() {
 function mayReturnTo({ payments, mail }: Pick<Services, 'payments' | 'mail'>, text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, origin } = new URL(text);
-  const { returnOrigins } = payments;
-  const isKnown = returnOrigins.includes('*') || [...returnOrigins, mail.addresses.origin].includes(origin);
-  return isKnown && ['http:', 'https:'].includes(protocol);
+  return ['http:', 'https:'].includes(protocol) && [...payments.returnOrigins, mail.addresses.origin].includes(origin);
 }
 
 /** The balance's lock makes a person's purchases take turns. */
@@ -189,7 +189,7 @@ export const refundPurchase = operation({
     db.inTransaction(async (tx) => {
       const [purchase] = await lockPurchase(tx, { id });
       if (!purchase) throw notFound();
-      if (services.payments.provider?.name !== purchase.provider) throw notConfigured();
+      if (!providerOf(services, purchase)) throw notConfigured();
       assertRefundable(purchase);
       const { userId } = purchase;
       const refund = await refundedNow(tx, purchase, tokens);

@@ -6,7 +6,7 @@ import type { Checkout, Dispute, PaymentReport, Refund } from '../../../platform
 import { violatedConstraint } from '../../../platform/db/database-errors.js';
 import type { Db } from '../../../platform/db/database.js';
 import type { PurchaseId } from '../../rules/ids.js';
-import { chargebackOf, mayMove, type Settlement } from '../../rules/purchases.js';
+import { chargebackOf, mayMove, PURCHASE_TRANSITIONS, type Settlement } from '../../rules/purchases.js';
 import { logAccountEvents } from '../../store/events/account-events.js';
 import { addDebt, lockBalance, moveTokens, selectTransferByReference } from '../../store/ledger/ledger.js';
 import { lockPurchase, selectLeft, updatePurchase, type PurchaseRow } from '../../store/ledger/purchases.js';
@@ -29,12 +29,13 @@ export async function settle(db: Db, id: PurchaseId, report: PaymentReport): Pro
 
 const UNIQUE = ['purchases_payment', 'purchases_session', 'token_transfers_one_credit_of_purchase'];
 
-/** Without a checkout, nobody can pay. If the provider refused to open one, the purchase has expired. */
-export function expireUnopened(db: Db, id: PurchaseId): Promise<void> {
+/** If the provider refused to open a checkout, or doesn't know it, nobody can pay, and asking again changes nothing. */
+export function expireUnknown(db: Db, id: PurchaseId, sessionId: string | null): Promise<void> {
   return db.inTransaction(async (tx) => {
     const [purchase] = await lockPurchase(tx, { id });
-    if (purchase?.sessionId === null && mayMove('expire', purchase.status))
-      await updatePurchase(tx, purchase, { status: 'expired', lookAfterSeconds: null });
+    if (purchase?.sessionId !== sessionId) return;
+    const status = mayMove('expire', purchase.status) ? 'expired' : purchase.status;
+    await updatePurchase(tx, purchase, { status, lookAfterSeconds: null });
   });
 }
 
@@ -84,8 +85,11 @@ async function settleReceipt(tx: Db, purchase: PurchaseRow, checkout: Checkout):
 async function settleRefund(tx: Db, purchase: PurchaseRow, refund: Refund): Promise<Settlement> {
   const { id, userId, status, refundTransferId, refundingTokens, refundingAmount } = purchase;
   if (refund.paymentId !== purchase.paymentId || refund.key === null) return 'mismatch';
-  if (refund.key !== refundTransferId || refundingTokens === 0)
-    return refund.outcome === 'refused' ? unlessUndone(tx, refund.key) : 'unchanged';
+  if (refund.key !== refundTransferId || refundingTokens === 0) {
+    // A chargeback keeps the tokens of a refund that failed.
+    const isSettled = refund.outcome !== 'refused' || status === 'charged_back';
+    return isSettled ? 'unchanged' : unlessUndone(tx, refund.key);
+  }
   if (refund.amount !== refundingAmount || refund.currency.toUpperCase() !== purchase.currency) return 'mismatch';
   if (refund.outcome === 'waiting') return 'unchanged';
   // While the refund was under way, the provider wasn't asked for the receipt.
@@ -94,8 +98,8 @@ async function settleRefund(tx: Db, purchase: PurchaseRow, refund: Refund): Prom
   if (refund.outcome === 'done') {
     const refundedTokens = purchase.refundedTokens + refundingTokens;
     const refundedAmount = purchase.refundedAmount + refundingAmount;
-    const end = refundedTokens === purchase.tokens ? 'refunded' : 'paid';
-    const done = { ...over, refundedTokens, refundedAmount, status: status === 'refunding' ? end : status };
+    const { to } = PURCHASE_TRANSITIONS[refundedTokens === purchase.tokens ? 'completeRefund' : 'endRefund'];
+    const done = { ...over, refundedTokens, refundedAmount, status: status === 'refunding' ? to : status };
     await updatePurchase(tx, purchase, done);
     const data = { purchaseId: id, tokens: refundingTokens, amount: refundingAmount };
     await logAccountEvents(tx, [{ type: 'purchase.refunded', userId, data }]);
@@ -106,7 +110,7 @@ async function settleRefund(tx: Db, purchase: PurchaseRow, refund: Refund): Prom
     await updatePurchase(tx, purchase, over);
     return 'changed';
   }
-  await updatePurchase(tx, purchase, { ...over, status: 'paid' });
+  await updatePurchase(tx, purchase, { ...over, status: PURCHASE_TRANSITIONS.endRefund.to });
   const back = { change: refundingTokens, bought: refundingTokens, externalReference: refund.key };
   await moveTokens(tx, { userId, ...back, reason: 'purchase_refund_undone', purchaseId: id });
   return 'changed';

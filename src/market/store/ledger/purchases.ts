@@ -37,7 +37,7 @@ const shownColumns = {
 export const countPurchases = statement(
   'countPurchases',
   {
-    open: sql<number>`count(*) filter (where status = 'pending')::int`,
+    open: sql<number>`count(*) filter (where status = 'pending' and expires_at > now())::int`,
     today: sql<number>`count(*) filter (where created_at > now() - interval '1 day')::int`,
     /** Until the oldest one of today no longer counts. */
     seconds: sql<number>`coalesce(ceil(extract(epoch from min(created_at) filter (

@@ -36,7 +36,7 @@ beforeEach(async () => {
   hanna = await homeowner(app, 'Hanna');
 });
 afterEach(async () => {
-  Object.assign(stripe, { isDown: false, losesAnswer: false, refusesCheckouts: false, refundsAre: 'succeeded' });
+  Object.assign(stripe, { failsFor: undefined, onEvent: undefined, isDown: false, losesAnswer: false, refusesCheckouts: false, refundsAre: 'succeeded' });
   await expectSound(app, ada);
 });
 
@@ -185,6 +185,13 @@ describe('Refused purchases', () => {
     expect([answer.status, Object.keys(answer.body.details.fields)]).toEqual([400, ['return_url']]);
   });
 
+  it('a page to return to elsewhere, even if pages of all origins may call the server', async () => {
+    const open = await openTestApp({ ...stripe.settings(), CORS_ORIGINS: '*' }, { sameDatabaseAs: app });
+    const body = { pack: 'small', return_url: 'https://evil.example/tokens' };
+    expect((await open.rest('POST', '/v1/purchases', { token: hanna.token, body })).status).toBe(400);
+    await open.close();
+  });
+
   it('but our own origin is fine', async () => {
     const body = { pack: 'small', return_url: `${app.url}/graphql` };
     expect((await app.rest('POST', '/v1/purchases', { token: hanna.token, body })).status).toBe(201);
@@ -201,6 +208,12 @@ describe('Refused purchases', () => {
     const sixth = await buy(app, hanna);
     expect([sixth.status, sixth.body.details.code]).toEqual([400, 'VALIDATION_FAILED']);
     await deliver(app.url, stripe.pay(ids[0] ?? ''));
+    expect((await buy(app, hanna)).status).toBe(201);
+  });
+
+  it('but checkouts that are over no longer count', async () => {
+    for (let count = 0; count < 5; count += 1) await bought(app, hanna);
+    await app.sql`update purchases set expires_at = now() where user_id = ${hanna.userId}`;
     expect((await buy(app, hanna)).status).toBe(201);
   });
 
@@ -328,6 +341,25 @@ describe('Lookups, for what no webhook reported', () => {
     expect(row?.session_id).toBe(stripe.sessionOf(row?.id).id);
   });
 
+  it('a purchase that Stripe fails to answer about doesn’t stop the others', async () => {
+    const [stuck, other] = [await bought(app, hanna), await bought(app, hanna)];
+    stripe.failsFor = stripe.sessionOf(stuck).id;
+    stripe.pay(other);
+    await look(app);
+    expect(await purchase(app, hanna, stuck)).toMatchObject({ status: 'pending' });
+    expect(await purchase(app, hanna, other)).toMatchObject({ status: 'paid' });
+  });
+
+  it('a checkout that Stripe doesn’t know has expired, and an operator hears of it once', async () => {
+    const before = await app.metric('payment_reports_total{settlement="mismatch"}');
+    const id = await bought(app, hanna);
+    stripe.sessions.delete(stripe.sessionOf(id).id);
+    await look(app);
+    await look(app);
+    expect(await purchase(app, hanna, id)).toMatchObject({ status: 'expired' });
+    expect(await app.metric('payment_reports_total{settlement="mismatch"}')).toBe(before + 1);
+  });
+
   it('ask only about purchases that have waited for half an hour', async () => {
     await bought(app, hanna);
     const [row] = await app.sql`select extract(epoch from look_at - created_at)::int as seconds
@@ -424,12 +456,26 @@ describe('Refunds', () => {
     expect(stripe.moneyOf(id)).toBe(300);
   });
 
+  it('are counted once, if the event overtakes the response', async () => {
+    const id = await paid();
+    stripe.onEvent = (event) => deliver(app.url, event);
+    expect((await refund(app, ada, id, 20)).body).toMatchObject({ status: 'paid', refunded_tokens: 20 });
+    expect(await balanceOf(app, hanna)).toMatchObject({ balance: 40, bought: 30 });
+  });
+
+  it('of a purchase that was made with another kind of key take nothing', async () => {
+    const id = await paid();
+    await app.sql`update purchases set livemode = true where id = ${id}`;
+    expect((await refund(app, ada, id)).body.details.code).toBe('NOT_CONFIGURED');
+    expect(await balanceOf(app, hanna)).toMatchObject({ balance: 60, bought: 50 });
+  });
+
   it('made elsewhere are a mismatch', async () => {
     const id = await paid();
     const before = await app.metric('payment_reports_total{settlement="mismatch"}');
     const made = { id: 're_elsewhere', object: 'refund', status: 'succeeded', amount: 500, currency: 'usd' };
     const refundElsewhere = { ...made, metadata: {}, payment_intent: stripe.paymentOf(id).id };
-    await deliver(app.url, stripe.event('refund.updated', refundElsewhere));
+    await deliver(app.url, stripe.event('refund.created', refundElsewhere));
     expect(await app.metric('payment_reports_total{settlement="mismatch"}')).toBe(before + 1);
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'paid', refunded_tokens: 0 });
   });
@@ -499,7 +545,11 @@ describe('Chargebacks', () => {
       const waiting = [...stripe.refunds.values()].at(-1)!;
       await deliver(app.url, stripe.closeDispute(stripe.dispute(id), 'lost'));
       expect(await balanceOf(app, hanna)).toMatchObject({ balance: 10, bought: 0, debt: 0 });
-      await deliver(app.url, stripe.endRefund(waiting, end));
+      const mismatches = await app.metric('payment_reports_total{settlement="mismatch"}');
+      const ended = stripe.endRefund(waiting, end);
+      await deliver(app.url, ended);
+      await deliver(app.url, ended);
+      expect(await app.metric('payment_reports_total{settlement="mismatch"}')).toBe(mismatches);
       expect(await purchase(app, hanna, id)).toMatchObject({
         status: 'charged_back',
         refunded_tokens: end === 'succeeded' ? 20 : 0,
@@ -507,6 +557,18 @@ describe('Chargebacks', () => {
       expect(await balanceOf(app, hanna)).toMatchObject({ balance: 10, bought: 0, debt: 0 });
       await expectSound(app, ada);
     }
+  });
+
+  it('an inquiry isn’t a chargeback, so a refund can still prevent one', async () => {
+    const id = await paid();
+    const inquiry = stripe.dispute(id, 'warning_needs_response');
+    await deliver(app.url, stripe.events.at(-1)!);
+    expect(await purchase(app, ada, id)).toMatchObject({ status: 'paid', disputed_at: null });
+    await deliver(app.url, stripe.changeDispute(inquiry, 'needs_response'));
+    expect(await purchase(app, ada, id)).toMatchObject({ status: 'paid', disputed_at: expect.any(String) });
+    await deliver(app.url, stripe.closeDispute(inquiry, 'lost'));
+    await deliver(app.url, stripe.changeDispute(inquiry, 'under_review'));
+    expect(await purchase(app, ada, id)).toMatchObject({ status: 'charged_back', disputed_at: null });
   });
 
   it('a chargeback of a payment that isn’t ours is ignored', async () => {
