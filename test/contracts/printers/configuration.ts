@@ -13,6 +13,7 @@ const TOPICS: Readonly<Record<string, RegExp>> = {
   'The server': /^(NODE_ENV|HOST|PORT|PUBLIC_URL|DATA_DIR|TRUST_PROXY_HOPS|LAME_DUCK_SECONDS)$/,
   'The database and Redis': /^(DATABASE_|MIGRATE_|REDIS_)/,
   Accounts: /^(JWT_|BCRYPT_|ADMIN_|REQUIRE_VERIFIED_)/,
+  'Buying tokens': /^(STRIPE_|PAYMENTS$|CURRENCY$|TOKEN_PACKS$)/,
   Deadlines: /^(DEADLINE|CLOCK$)/,
   Email: /^(SMTP_|MAIL|APP_|DIGEST_)/,
   'Browsers, webhooks, and GraphQL': /^(CORS_|WEBHOOKS_|GRAPHQL_|PERSISTED_)/,
