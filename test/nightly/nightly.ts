@@ -57,7 +57,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   sight: { files: ['test/nightly/sight'] },
   browser: { files: ['test/browser', 'test/nightly/browser'], env: { STORY: 'whole', STORY_ROUNDS: '2' } },
   purchases: {
-    files: ['test/market/operations/purchases/random-orders.test.ts'],
+    files: ['test/market/operations/purchases/random-orders.test.ts', 'test/nightly/faults/payments.test.ts'],
     env: { PURCHASE_HISTORIES: '2500', FC_SEED: 'random' },
   },
   model: { files: ['test/model'], env: { MODEL_RUNS: '20000', MODEL_SEED: 'random' } },

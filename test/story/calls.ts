@@ -47,7 +47,7 @@ export async function outcomeOf(app: TestApp, api: Api, key: OperationKey, asked
     : graphqlOutcome(await callGraphql(app, key, asked));
 }
 
-export function callRest(app: TestApp, key: OperationKey, asked: Asked): Promise<Answer<Json>> {
+export function callRest(app: Pick<TestApp, 'rest'>, key: OperationKey, asked: Asked): Promise<Answer<Json>> {
   const { by, body, version, headers, ...about } = asked;
   const { method, path } = restAddress(key, about);
   return app.rest(method, path, {

@@ -13,11 +13,13 @@ export interface Person {
   readonly referralCode: string;
 }
 
+type RestCaller = Pick<TestApp, 'rest'>;
+
 let arrivals = 0;
 
 /** A new user with this name. Two calls with the same name create two people. */
 export async function join(
-  app: TestApp,
+  app: RestCaller,
   kind: 'homeowner' | 'contractor',
   name: string,
   more: object = {},
@@ -32,8 +34,8 @@ export async function join(
   return personFrom(app, name, email, password, answer.body);
 }
 
-export const homeowner = (app: TestApp, name: string, more?: object) => join(app, 'homeowner', name, more);
-export const contractor = (app: TestApp, name: string, more?: object) => join(app, 'contractor', name, more);
+export const homeowner = (app: RestCaller, name: string, more?: object) => join(app, 'homeowner', name, more);
+export const contractor = (app: RestCaller, name: string, more?: object) => join(app, 'contractor', name, more);
 
 /** A program of theirs, which calls with an API key. */
 export async function programOf(app: TestApp, person: Person): Promise<Person> {
@@ -43,12 +45,18 @@ export async function programOf(app: TestApp, person: Person): Promise<Person> {
   return { ...person, token: made.body.secret };
 }
 
-export async function admin(app: TestApp): Promise<Person> {
+export async function admin(app: RestCaller): Promise<Person> {
   const answer = await app.rest('POST', '/v1/auth/login', { body: ADMIN });
   return personFrom(app, 'Ada', ADMIN.email, ADMIN.password, answer.body);
 }
 
-async function personFrom(app: TestApp, name: string, email: string, password: string, session: Json): Promise<Person> {
+async function personFrom(
+  app: RestCaller,
+  name: string,
+  email: string,
+  password: string,
+  session: Json,
+): Promise<Person> {
   const me = await app.rest('GET', '/v1/me', { token: session.token });
   return {
     name,

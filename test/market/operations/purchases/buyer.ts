@@ -8,40 +8,42 @@ import { callRest } from '../../../story/calls.js';
 import type { Person } from '../../../story/cast.js';
 import { DRAFT } from '../../../story/journey.js';
 
+type RestCaller = Pick<TestApp, 'rest'>;
+
 export const RETURN_URL = 'http://localhost:5173/tokens';
 export const OWN_APP = { CORS_ORIGINS: 'http://localhost:5173' };
 
-export function buy(app: TestApp, { token }: Person, pack = 'small', headers: Record<string, string> = {}) {
+export function buy(app: RestCaller, { token }: Person, pack = 'small', headers: Record<string, string> = {}) {
   return app.rest('POST', '/v1/purchases', { token, body: { pack, return_url: RETURN_URL }, headers });
 }
 
 /** Buys with a new key, and returns the purchase's ID. */
-export async function bought(app: TestApp, person: Person, pack = 'small'): Promise<string> {
+export async function bought(app: RestCaller, person: Person, pack = 'small'): Promise<string> {
   const answer = await buy(app, person, pack, { 'idempotency-key': randomUUID() });
   expect([answer.status, answer.body.purchase?.status]).toEqual([201, 'pending']);
   return answer.body.purchase.id;
 }
 
-export async function balanceOf(app: TestApp, { token }: Person): Promise<Json> {
+export async function balanceOf(app: RestCaller, { token }: Person): Promise<Json> {
   return (await app.rest('GET', '/v1/tokens', { token })).body;
 }
 
-export async function purchase(app: TestApp, { token }: Person, id: string): Promise<Json> {
+export async function purchase(app: RestCaller, { token }: Person, id: string): Promise<Json> {
   return (await app.rest('GET', `/v1/purchases/${id}`, { token })).body;
 }
 
-export async function draft(app: TestApp, { token }: Person, urgency: string): Promise<string> {
+export async function draft(app: RestCaller, { token }: Person, urgency: string): Promise<string> {
   const { body } = await app.rest('POST', '/v1/jobs', { token, body: { ...DRAFT, urgency } });
   return body.id;
 }
 
-export async function publish(app: TestApp, by: Person, urgency: string): Promise<string> {
+export async function publish(app: RestCaller, by: Person, urgency: string): Promise<string> {
   const job = await draft(app, by, urgency);
   expect((await callRest(app, 'publish', { by, job })).status).toBe(200);
   return job;
 }
 
-export function refund(app: TestApp, { token }: Person, id: string, tokens?: number): Promise<Answer<Json>> {
+export function refund(app: RestCaller, { token }: Person, id: string, tokens?: number): Promise<Answer<Json>> {
   const body = { reason: 'The job was posted twice.', ...(tokens !== undefined && { tokens }) };
   return app.rest('POST', `/v1/purchases/${id}/refund`, { token, body });
 }
@@ -54,7 +56,7 @@ export async function look(app: TestApp): Promise<void> {
 }
 
 /** Both the audit and the checker, which share no code, agree that everything adds up. */
-export async function expectSound(app: TestApp, { token }: Person): Promise<void> {
+export async function expectSound(app: Pick<TestApp, 'rest' | 'sql'>, { token }: Person): Promise<void> {
   expect((await app.rest('GET', '/v1/tokens/audit', { token })).body).toMatchObject({ ok: true, mismatches: [] });
   expect(await checkDatabase(app.sql)).toEqual([]);
 }

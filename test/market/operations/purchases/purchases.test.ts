@@ -36,7 +36,14 @@ beforeEach(async () => {
   hanna = await homeowner(app, 'Hanna');
 });
 afterEach(async () => {
-  Object.assign(stripe, { failsFor: undefined, onEvent: undefined, isDown: false, losesAnswer: false, refusesCheckouts: false, refundsAre: 'succeeded' });
+  Object.assign(stripe, {
+    failsFor: undefined,
+    onEvent: undefined,
+    isDown: false,
+    losesAnswer: false,
+    refusesCheckouts: false,
+    refundsAre: 'succeeded',
+  });
   await expectSound(app, ada);
 });
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTestApp, type TestApp } from '../../../setup/app.js';
 import { checkDatabase } from '../../../setup/database/checker.js';
 import { seedFrom } from '../../../setup/random/seed.js';
-import { StripeDouble } from '../../../setup/stripe.js';
+import { deliver, StripeDouble } from '../../../setup/stripe.js';
 import { admin } from '../../../story/cast.js';
-import { OWN_APP } from './buyer.js';
+import { look, OWN_APP } from './buyer.js';
 import { playHistories } from './random-orders.js';
 
 const stripe = new StripeDouble();
@@ -23,7 +23,9 @@ const HISTORIES = Number(process.env.PURCHASE_HISTORIES ?? 12);
 it(
   'in random histories, each payment is credited once, and the rows agree with Stripe to the cent',
   async () => {
-    await playHistories({ app, stripe, ada: await admin(app) }, HISTORIES, seedFrom(process.env.FC_SEED));
+    const send = async (event: object) => expect((await deliver(app.url, event)).status).toBeOneOf([200, 503]);
+    const world = { app, stripe, ada: await admin(app), send, look: () => look(app) };
+    await playHistories(world, HISTORIES, seedFrom(process.env.FC_SEED));
     expect(await checkDatabase(app.sql)).toEqual([]);
   },
   HISTORIES * 30_000,
