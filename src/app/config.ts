@@ -248,7 +248,7 @@ const schema = z.object(VARIABLES).superRefine((env, context) => {
     if (env.BCRYPT_COST < 10) wrong('BCRYPT_COST', 'must be at least 10 in production');
     if (env.CLOCK === 'adjustable') wrong('CLOCK', 'can’t be adjustable in production');
     if (env.STRIPE_API_URL !== undefined) wrong('STRIPE_API_URL', 'can’t be set in production');
-    // Anyone can pay with Stripe's test cards, and would get real tokens.
+    // Otherwise, anyone could pay with Stripe's test cards and get real tokens.
     if (env.STRIPE_SECRET_KEY?.includes('_test_')) wrong('STRIPE_SECRET_KEY', 'can’t be a test key in production');
   }
   if ((env.STRIPE_SECRET_KEY === undefined) !== (env.STRIPE_WEBHOOK_SECRET === undefined))
@@ -279,7 +279,7 @@ export interface Config extends Environment {
   readonly withoutEffect: readonly string[];
   readonly introspection: boolean;
   readonly playground: boolean;
-  /** True if people pay on a page of this server, where no money moves. */
+  /** True if people pay on this server's own checkout page, which moves no money. */
   readonly paysLocally: boolean;
   /** The demo users who can log in. Undefined outside the demo. */
   readonly demo?: DemoPeople;
@@ -312,7 +312,7 @@ export function readConfig(
   };
 }
 
-/** The local checkout page gives tokens to whoever opens it, so only people on this machine may reach it. */
+/** The local checkout page gives tokens to anyone who opens it, so it must be reachable only from this machine. */
 function mayPayLocally(env: Pick<Environment, 'NODE_ENV' | 'HOST' | 'TRUST_PROXY_HOPS'>): boolean {
   return env.NODE_ENV !== 'production' && isLoopback(env.HOST) && env.TRUST_PROXY_HOPS === 0;
 }

@@ -38,7 +38,7 @@ export function openCheckoutPage(services: Services, links: SiteLinks): Pages {
     const choice = new URLSearchParams(form).get('choice');
     const [purchase] = await selectOrder(db, { id });
     if (purchase?.provider !== 'local' || purchase.sessionId === null) return;
-    // Like a bank transfer: the server finds the payment when it next looks for one.
+    // Works like a bank transfer. The next lookup finds the payment.
     if (choice === 'later') return void (await choosePayment(db, { id, paymentId: localPaymentOf(purchase) }));
     const isOver = purchase.expiresAt.getTime() <= Date.now();
     const outcome = isOver ? 'expired' : choice === 'pay' ? 'paid' : choice === 'fail' ? 'failed' : 'open';

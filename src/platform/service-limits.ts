@@ -59,7 +59,7 @@ export const PAYMENT_PROVIDER = {
   timeoutMs: 5_000,
   retriesMax: 1,
   eventBytesMax: 64 * 1024,
-  /** Events that were signed longer ago are refused. */
+  /** The maximum age of an event's signature. */
   signatureSeconds: 300,
 } as const;
 

@@ -1,4 +1,4 @@
-/** Stripe's events. Their signature takes the place of a session, and is about the exact bytes of the body. */
+/** Receives Stripe's events. A signature of the exact bytes of the body replaces a session. */
 import { orUnavailable, settleEvent } from '../market/operations/purchases/provider-calls.js';
 import type { Services } from '../market/operations/services.js';
 import { refuse } from '../market/rules/errors.js';
@@ -41,7 +41,7 @@ export function openStripeWebhook(services: Services): Pages {
   };
 }
 
-/** Undefined for an event of no interest. */
+/** Undefined if the event is irrelevant. */
 function signedReport(
   readEvent: NonNullable<Payments['readEvent']>,
   body: Buffer,

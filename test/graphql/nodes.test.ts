@@ -18,7 +18,7 @@ vi.mock('../../src/platform/caller-limits.js', async (original) => ({
 const schema = createSchema();
 const withId = Object.values(schema.getTypeMap())
   .filter((type) => isObjectType(type))
-  // A pack's ID is a name in the server's configuration.
+  // A pack's ID is a name from the server's configuration.
   .filter((type) => 'id' in type.getFields() && type.name !== 'TokenPack');
 
 let app: TestApp;

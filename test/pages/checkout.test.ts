@@ -1,4 +1,4 @@
-/** The local checkout page, where people in development pay without money. */
+/** The local checkout page, where developers pay without real money. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/app/config.js';
 import { newId } from '../../src/market/store/new-id.js';

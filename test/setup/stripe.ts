@@ -42,17 +42,17 @@ export class StripeDouble {
   readonly disputes = new Map<string, Dispute>();
   /** What Stripe would send to the webhook, in order. */
   readonly events: StripeEvent[] = [];
-  /** The calls that arrived, as method and path. */
+  /** The method and path of each call that arrived. */
   readonly calls: string[] = [];
   isDown = false;
   /** The next call does its work, but its response is lost. */
   losesAnswer = false;
   refusesCheckouts = false;
-  /** Each call that names this ID fails, although Stripe can be reached. */
+  /** Each call that contains this ID fails, although Stripe can be reached. */
   failsFor: string | undefined;
   /** Awaited before the response to the call that caused the event. */
   onEvent: ((event: StripeEvent) => Promise<unknown>) | undefined;
-  /** Whether the next refunds succeed at once, wait, or are refused. */
+  /** Whether the next refunds succeed immediately, stay pending, or are refused. */
   refundsAre: 'succeeded' | 'pending' | 'refused' = 'succeeded';
   #count = 0;
   readonly #answers = new Map<string, { params: string; body: object }>();
@@ -119,7 +119,7 @@ export class StripeDouble {
     return this.#emit('checkout.session.expired', { ...session, status: 'expired', payment_status: 'unpaid' });
   }
 
-  /** Ends a refund that waits. A refund can also fail after it succeeded. */
+  /** Ends a pending refund. A refund can also fail after it succeeded. */
   endRefund(refund: Refund, status: 'succeeded' | 'failed'): StripeEvent {
     refund.status = status;
     return this.#emit(status === 'failed' ? 'refund.failed' : 'refund.updated', refund);
@@ -150,7 +150,7 @@ export class StripeDouble {
     return this.#emit('charge.dispute.closed', dispute);
   }
 
-  /** The money that stayed: what was paid, minus refunds. */
+  /** The money that was paid, minus refunds. */
   moneyOf(purchaseId: string): number {
     const session = this.sessionOf(purchaseId);
     if (session.payment_status !== 'paid') return 0;

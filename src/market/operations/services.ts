@@ -26,7 +26,7 @@ export interface PaymentSettings {
   readonly provider: Payments | undefined;
   readonly packs: readonly TokenPack[];
   readonly currency: string;
-  /** The origins of other apps to which a buyer may return. */
+  /** The origins, besides this server's own, that buyers can return to. */
   readonly returnOrigins: readonly string[];
   recordReport(this: void, source: ReportSource, settlement: Settlement): void;
 }

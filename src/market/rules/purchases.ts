@@ -1,4 +1,4 @@
-/** Buying tokens: the packs, the states of a purchase, and what moves a purchase from one state to another. */
+/** The packs of tokens, the states of a purchase, and the transitions between them. */
 
 /** A number of tokens with a price, in the currency's smallest unit. */
 export interface TokenPack {
@@ -49,7 +49,7 @@ export function mayMove(transition: PurchaseTransition, status: PurchaseState): 
 export const REPORT_SOURCES = ['webhook', 'call', 'lookup', 'page'] as const;
 export type ReportSource = (typeof REPORT_SOURCES)[number];
 
-/** A `mismatch` changes nothing, and an operator must look at it. `unknown` is a purchase that nobody made here. */
+/** A `mismatch` changes nothing, and an operator must look at it. `unknown` means that the purchase doesn't exist. */
 export const SETTLEMENTS = ['changed', 'unchanged', 'mismatch', 'unknown'] as const;
 export type Settlement = (typeof SETTLEMENTS)[number];
 
@@ -64,21 +64,21 @@ export interface PurchaseFacts {
 }
 
 /**
- * The price of these tokens in the smallest unit. The sum of all refunds is rounded down, so refunds in parts never
- * return more than the price, and return all of it in the end.
+ * The price of these tokens in the smallest unit. The sum of all refunds is rounded down, so partial refunds never
+ * return more than the price, and together they return all of it.
  */
 export function refundAmount(purchase: Omit<PurchaseFacts, 'status' | 'refundingTokens'>, tokens: number): number {
   const { amount, refundedTokens, refundedAmount } = purchase;
   return Math.floor((amount * (refundedTokens + tokens)) / purchase.tokens) - refundedAmount;
 }
 
-/** What a lost chargeback takes, and what stays as a debt. */
+/** The tokens that a lost chargeback takes, and the tokens that become a debt. */
 export function chargebackOf(
   { tokens, refundedTokens, refundingTokens }: PurchaseFacts,
   account: { readonly available: number; readonly left: number },
 ) {
   const owed = tokens - refundedTokens - refundingTokens;
   const taken = Math.min(owed, account.available);
-  // Tokens that are left from this purchase go first. The rest counts as spent, like any other spending.
+  // Tokens that are left from this purchase are taken first. The others are taken in the usual order of spending.
   return { taken, bought: Math.min(account.left, taken), debt: owed - taken };
 }

@@ -18,7 +18,7 @@ export const BUDGETS = {
    * Calls with genuine access tokens that have expired. An office full of well-behaved clients may send many of them.
    */
   expiredToken: { max: 600, per: 'address' },
-  /** The payment provider's events, which come without a session. */
+  /** Events from the payment provider, which have no session. */
   paymentEvents: { max: 1_200, per: 'address' },
   /** The emails to one recipient that people request. */
   mailPerRecipient: { max: 3, per: 'recipient', windowSeconds: 3_600 },

@@ -86,7 +86,7 @@ export async function readClockOverdue(db: Db): Promise<number> {
   return row?.seconds ?? 0;
 }
 
-/** Purchases that wait: for their payment, and for the server to ask the provider about them. */
+/** How long the oldest purchases have been waiting for their payment, and for a lookup. */
 const purchasesNow = statement(
   'purchasesNow',
   {

@@ -64,8 +64,8 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
   // Declared as methods, so operations with different viewers fit in one list.
   run(call: C, input: Input, preparation: Preparation): Promise<Output>;
   /**
-   * Work after the commit, such as a call to another service, and the current result. Runs again for each repeat with
-   * the same key, so it must be harmless to repeat. Doesn't run in a dry run.
+   * Does work after the commit, such as a call to another service, and returns the current result. Runs again if the
+   * call is repeated with the same key, so it must be safe to repeat. Doesn't run in a dry run.
    */
   finish?(call: C, output: Output): Promise<Output>;
 }

@@ -63,7 +63,7 @@ export interface FrameServices<V extends FrameViewer = FrameViewer> {
   hmacs(text: string): readonly string[];
   readonly storedAnswers: StoredAnswers;
   readonly recordedEffects: RecordedEffects;
-  /** Adds details to a refusal that only the market knows. Runs only for refused calls. */
+  /** Adds details that only the market knows to a refusal. Runs only for refused calls. */
   describeRefusal?(refusal: Refusal, caller: { readonly viewer: V | null; readonly db: Db }): Promise<void>;
   readonly log: Logger;
 }

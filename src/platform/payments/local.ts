@@ -1,7 +1,7 @@
-/** Payments without a provider, for development: the buyer decides on a page of this server what happens. */
+/** Payments without a provider, for development. The buyer chooses the outcome on a page of this server. */
 import type { Checkout, OpenedOrder, Order, Payments } from './payments.js';
 
-/** The checkout's page. `origin` is this server's own. */
+/** The path of the checkout page, before the purchase's ID. */
 export const LOCAL_CHECKOUT_PATH = '/checkout/';
 
 export function createLocalPayments(origin: () => string): Payments {
@@ -12,7 +12,7 @@ export function createLocalPayments(origin: () => string): Payments {
       const url = `${origin()}${LOCAL_CHECKOUT_PATH}${order.id}`;
       return localCheckout({ ...order, sessionId: `local_${order.id}`, paymentId: null }, 'open', url);
     },
-    // "Pay later" chooses a payment, whose money arrives when the server next asks.
+    // "Pay later" sets the payment's ID. The payment arrives when the server next asks.
     findCheckout: async (order) => {
       if (order.paymentId !== null) return localCheckout(order, 'paid');
       return localCheckout(order, order.expiresAt.getTime() <= Date.now() ? 'expired' : 'open');
@@ -28,7 +28,7 @@ export function localPaymentOf({ id }: Pick<Order, 'id'>): string {
   return `local_payment_${id}`;
 }
 
-/** What the local page reports, in the form of a provider's report. */
+/** The buyer's choice on the local page, in the form of a provider's report. */
 export function localCheckout(order: OpenedOrder, outcome: Checkout['outcome'], url: string | null = null): Checkout {
   const { id: orderId, sessionId, amount, currency, paymentId } = order;
   return {

@@ -1,12 +1,12 @@
-/** What a market needs of a payment provider. Amounts are in the currency's smallest unit. */
+/** The interface to a payment provider. Amounts are in the currency's smallest unit. */
 
 export interface Order {
-  /** The order's own ID. The provider gets it as the idempotency key, so an order never has two checkouts. */
+  /** The order's own ID. It's sent as the idempotency key, so an order never has two checkouts. */
   readonly id: string;
   readonly title: string;
   readonly amount: number;
   readonly currency: string;
-  /** Where the provider's page sends the buyer afterwards. */
+  /** The page that the checkout returns the buyer to. */
   readonly returnUrl: string;
   readonly expiresAt: Date;
 }
@@ -17,7 +17,7 @@ export interface OpenedOrder extends Order {
   readonly paymentId: string | null;
 }
 
-/** What the provider says about a checkout. Nothing in it is trusted until it's compared with the order. */
+/** The provider's report about a checkout. It isn't trusted until it's compared with the order. */
 export interface Checkout {
   readonly about: 'checkout';
   readonly sessionId: string;
@@ -68,17 +68,17 @@ export interface Payments {
   readonly livemode: boolean;
   createCheckout(this: void, order: Order): Promise<Checkout>;
   findCheckout(this: void, order: OpenedOrder): Promise<Checkout>;
-  /** Finds the checkout that a payment belongs to. Undefined if it isn't a checkout's payment. */
+  /** Finds the checkout that a payment belongs to. Undefined if the payment doesn't belong to a checkout. */
   findByPayment(this: void, paymentId: string): Promise<Checkout | undefined>;
   refund(this: void, request: RefundRequest): Promise<Refund>;
-  /** Reads an event that the provider sent. Undefined if it's of no interest. Throws `NotSigned`. */
+  /** Reads an event from the provider. Undefined if the event is irrelevant. Throws `NotSigned`. */
   readEvent?(this: void, body: Buffer, signature: string): PaymentReport | undefined;
 }
 
-/** The provider didn't answer, or couldn't. The same call may succeed later. */
+/** The provider didn't respond, or couldn't handle the call. The same call may succeed later. */
 export class PaymentsUnavailable extends Error {}
 
-/** The provider understood the call and won't do it. */
+/** The provider understood the call and refused it. */
 export class PaymentRefused extends Error {}
 
 /** The event's signature is wrong or too old. */

@@ -1,4 +1,4 @@
-/** Payments with Stripe Checkout, through Stripe's SDK. Only this file knows Stripe's words. */
+/** Payments with Stripe Checkout, through Stripe's SDK. Only this file uses Stripe's types. */
 import { Stripe } from 'stripe';
 import { PAYMENT_PROVIDER } from '../service-limits.js';
 import {
@@ -15,11 +15,11 @@ import {
 interface StripeSettings {
   readonly secretKey: string;
   readonly webhookSecret: string;
-  /** Another server in Stripe's place, for tests. */
+  /** The URL of a server that replaces Stripe's API in tests. */
   readonly apiUrl?: string | undefined;
 }
 
-/** With the payment and its charge, a checkout says why it isn't paid and where its receipt is. */
+/** A checkout's payment and charge show whether the payment failed, and where the receipt is. */
 const WITH_CHARGE = 'payment_intent.latest_charge';
 
 export function createStripePayments({ secretKey, webhookSecret, apiUrl }: StripeSettings): Payments {
@@ -61,7 +61,7 @@ export function createStripePayments({ secretKey, webhookSecret, apiUrl }: Strip
       return session && checkoutOf(session);
     },
     refund: async ({ key, orderId, paymentId, amount }) => {
-      // Stripe forgets idempotency keys after a day, so an earlier call's refund is looked for first.
+      // Stripe forgets idempotency keys after a day, so look for the refund of an earlier call first.
       const earlier = await answer(stripe.refunds.list({ payment_intent: paymentId, limit: REFUNDS_LISTED }));
       const found = earlier.data.find(({ metadata }) => metadata?.[KEY] === key);
       const params = { payment_intent: paymentId, amount, metadata: { [KEY]: key, order: orderId } };
@@ -80,7 +80,7 @@ export function createStripePayments({ secretKey, webhookSecret, apiUrl }: Strip
   };
 }
 
-/** The metadata that carries a refund's own key. It only finds our refund, and decides nothing else. */
+/** The metadata field with a refund's own key. It identifies our refund, and nothing else is read from metadata. */
 const KEY = 'refund';
 const REFUNDS_LISTED = 100;
 
@@ -131,7 +131,7 @@ function outcomeOf({ status, payment_status, payment_intent }: Stripe.Checkout.S
   return isOver ? 'failed' : 'waiting';
 }
 
-/** A payment that fails after its checkout is complete gets one of these. Nobody can pay in that checkout again. */
+/** The statuses of a payment that fails after its checkout is complete. Nobody can pay in that checkout again. */
 const FAILED_PAYMENTS = ['requires_payment_method', 'canceled'];
 
 function refundOf(refund: Stripe.Refund, livemode: boolean): Refund {
@@ -161,7 +161,7 @@ function idOf(object: string | { readonly id: string } | null): string | null {
   return typeof object === 'string' ? object : (object?.id ?? null);
 }
 
-/** Tells a refusal, which repeating wouldn't change, from a failure that may pass. */
+/** Distinguishes a refusal, which would happen again, from a failure that may be temporary. */
 async function answer<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;

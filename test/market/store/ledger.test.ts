@@ -1,4 +1,6 @@
-/** The bought part of a balance, and debts. The tests move tokens as the operations do, and compare with plain lots. */
+/**
+ * The bought part of a balance, and debts. The tests move tokens like the operations do, and compare with plain lots.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobId, UserId } from '../../../src/market/rules/ids.js';
 import { addDebt, moveTokens, selectBalance, type Movement } from '../../../src/market/store/ledger/ledger.js';
@@ -23,7 +25,7 @@ const db = () => app.services.db.of({ address: 'ledger' });
 const move = (person: Person, movement: Omit<Movement, 'userId'>) =>
   db().inTransaction((tx) => moveTokens(tx, { userId: idOf(person), ...movement }));
 
-/** As a paid purchase of the user credits its tokens. */
+/** Credits tokens like a paid purchase does. */
 const buy = (person: Person, tokens: number) =>
   move(person, { change: tokens, reason: 'purchase', bought: tokens, purchaseId: newId('purchase') });
 
@@ -132,7 +134,7 @@ it('forty credits at the same time, none of which holds a lock, all count and pa
     ...Array.from({ length: 20 }, () => buy(carl, 4)),
     ...jobs.map((job) => callRest(app, 'cancel', { by: hanna, job })),
   ]);
-  // 60 granted and 80 bought tokens, and 10 released ones, minus the debt.
+  // 60 granted tokens, 80 bought tokens, and 10 released tokens, minus the debt of 100.
   expect(await account(carl)).toMatchObject({ balance: 50, held: 0, debt: 0 });
   const rows = await transfers(carl);
   const paid = rows.filter(({ reason }) => reason === 'debt_payment');
@@ -141,7 +143,7 @@ it('forty credits at the same time, none of which holds a lock, all count and pa
   expect((await account(carl))?.bought).toBe(bought);
 });
 
-/** An account as a list of lots, the oldest first. Every rule is written again, in the plainest way. */
+/** An account as a list of lots, the oldest first. It implements every rule again, in the simplest way. */
 class Lots {
   granted = 10;
   debt = 0;
@@ -208,7 +210,7 @@ it('500 random movements leave the same balances as plain lots, and the audit ag
       await move(hanna, { change: job.granted + job.bought, reason: 'publish_refund', jobId: job.jobId });
     },
     owe: async () => {
-      // A chargeback takes everything that is available before it leaves a debt.
+      // A chargeback takes all available tokens before it leaves a debt.
       if (lots.balance > 0) {
         const change = -lots.balance;
         lots.spend(lots.balance);
@@ -232,6 +234,6 @@ it('500 random movements leave the same balances as plain lots, and the audit ag
   }
   const { body } = await app.rest('GET', '/v1/tokens/audit', { token: ada.token });
   const own = body.mismatches.find((row: { user_id: string }) => row.user_id === hanna.userId);
-  // This test has moved tokens without purchases. Everything that follows from transfers alone agrees.
+  // This test moves tokens without purchases, so it compares only the sums of transfers.
   expect(own).toMatchObject({ kept: own.summed, kept_bought: own.summed_bought });
 });

@@ -1,5 +1,5 @@
 /**
- * Purchases in random orders while servers are killed and Postgres is restarted in every way. In the end, each payment
+ * Purchases in random orders while servers are killed and Postgres is restarted in every way. At the end, each payment
  * was credited once, and the ledger, the purchases, and Stripe agree to the token and to the cent.
  */
 import { randomUUID } from 'node:crypto';
@@ -58,7 +58,7 @@ afterAll(async () => {
   stripe.close();
 });
 
-/** Repeats the work while it fails, because a server or Postgres was killed. */
+/** Repeats the work until it succeeds, because a server or Postgres may have been killed. */
 async function again<Result>(work: () => Promise<Result | undefined>): Promise<Result> {
   const endMs = performance.now() + RECOVERED_WITHIN_MS;
   for (;;) {
@@ -76,7 +76,7 @@ const RECOVERED_WITHIN_MS = 60_000;
 
 const anyUrl = () => instances.urls[Math.floor(Math.random() * INSTANCES)] ?? '';
 
-/** A call whose sender repeats it with its key until it has a response, except that Stripe can't be reached. */
+/** Repeats a call with its key until it has a response. PAYMENTS_UNAVAILABLE counts as a response. */
 async function rest(method: string, path: string, { token, body, headers }: CallOptions = {}) {
   const sent = new Headers({ 'content-type': 'application/json', ...headers });
   if (token !== undefined) sent.set('authorization', `Bearer ${token}`);
@@ -100,7 +100,7 @@ const app: Pick<TestApp, 'rest' | 'sql'> = {
 
 const kills = { servers: 0, postgres: 0 };
 
-/** Kills one thing after another, until it is aborted. */
+/** Kills servers or restarts Postgres, one after another, until it's aborted. */
 async function kill(dice: Dice, { signal }: AbortController): Promise<void> {
   while (!signal.aborted) {
     await pause(dice.int(0, 400));
@@ -117,7 +117,7 @@ async function kill(dice: Dice, { signal }: AbortController): Promise<void> {
   }
 }
 
-/** A server that starts asks about whatever waits. */
+/** A starting server asks about all purchases that are waiting. */
 async function look(): Promise<void> {
   await app.sql`update purchases set look_at = now() where look_at is not null`;
   await instances.kill(0);
@@ -135,7 +135,7 @@ it(
         app,
         stripe,
         ada: await admin(app),
-        // Stripe sends an event again if it doesn't arrive, but nothing waits for that.
+        // Stripe resends an event that doesn't arrive, but nothing waits for that.
         send: (event: StripeEvent) => deliver(anyUrl(), event).catch(() => {}),
         look: async () => void (await app.sql`update purchases set look_at = now() where look_at is not null`),
       };

@@ -1,6 +1,6 @@
 /**
- * Asks the payment provider about purchases that have waited for long: for a checkout, a payment, a refund, or a
- * receipt. Webhooks usually come first.
+ * Asks the payment provider about purchases that have waited too long for a checkout, a payment, a refund, or a
+ * receipt. Usually, a webhook reports the change first.
  */
 import { repeat, type Repeated } from '../../../platform/queue/queue.js';
 import type { Db } from '../../../platform/db/database.js';
@@ -28,7 +28,7 @@ export function openPurchaseLookups(services: PaymentServices & Pick<Services, '
 
 const FAILURES_IN_A_ROW_MAX = 3;
 
-/** Asks the provider about purchases that have waited for long. Returns true if there may be more. */
+/** Asks the provider about the purchases that are due. Returns true if more may be due. */
 export async function lookAtPurchases(services: PaymentServices, db: Db, signal: AbortSignal): Promise<boolean> {
   const { provider } = services.payments;
   if (!provider) return false;
@@ -41,7 +41,8 @@ export async function lookAtPurchases(services: PaymentServices, db: Db, signal:
       failures = 0;
     } catch (error) {
       services.log.warn({ err: error, purchaseId: id }, 'asking the payment provider about a purchase failed');
-      // One purchase doesn't stop the others. If the provider is down, they wait for the next lookup.
+      // One failure doesn't stop the other lookups. After several in a row, the provider is probably down, so the rest
+      // wait.
       failures += 1;
       if (failures === FAILURES_IN_A_ROW_MAX) return false;
     }

@@ -1,6 +1,6 @@
 /**
- * Calls to the payment provider. None runs inside a transaction. The purchase is committed first, and what the provider
- * answers is settled afterwards, so a crash at any point leaves a purchase that can be asked about again.
+ * Calls the payment provider, never inside a transaction. The purchase is committed before the call, and the response
+ * is settled after it. After a crash at any point, a server can ask about the purchase again.
  */
 import type { Db } from '../../../platform/db/database.js';
 import {
@@ -42,23 +42,26 @@ export async function settleEvent(services: PaymentServices, db: Db, report: Pay
   const id = (await purchaseOf(db, report)) ?? (await purchaseOfLatePayment(services, db, report));
   const settlement = id && (await settleAndTell(services, db, id, report, 'webhook'));
   if (settlement === undefined) services.payments.recordReport('webhook', 'unknown');
-  // For example, the database was restored to a time before the purchase.
+  // This can happen if the database was restored to a time before the purchase.
   if (settlement === 'unknown' && report.about === 'checkout' && report.outcome === 'paid')
     services.log.warn({ purchaseId: id }, 'a payment arrived for a purchase that does not exist here');
 }
 
-/** A refund's or a chargeback's event can overtake the payment's own, so Stripe is asked for the payment first. */
+/**
+ * The event of a refund or a chargeback can arrive before the payment's event. This asks the provider for the payment
+ * and settles it first.
+ */
 async function purchaseOfLatePayment(services: PaymentServices, db: Db, report: PaymentReport) {
   const { provider } = services.payments;
   if (report.about === 'checkout' || report.paymentId === null || !provider) return undefined;
   const checkout = await provider.findByPayment(report.paymentId).catch((error: unknown) => {
-    // Another account's payment.
+    // The payment belongs to another account.
     if (error instanceof PaymentRefused) return undefined;
     throw error;
   });
   if (!checkout) return undefined;
   await settleEvent(services, db, checkout);
-  // Another call may have settled the payment meanwhile.
+  // Another call may have settled the payment in the meantime.
   return purchaseOf(db, report);
 }
 
@@ -69,7 +72,9 @@ async function purchaseOf(db: Db, report: PaymentReport): Promise<PurchaseId | u
   return purchase?.id;
 }
 
-/** The provider that this purchase was made with. Undefined if this server uses another one, or another kind of key. */
+/**
+ * The provider that the purchase was made with. Undefined if this server uses another provider or another kind of key.
+ */
 export function providerOf(
   { payments: { provider } }: Pick<PaymentServices, 'payments'>,
   purchase: Pick<PurchaseRow, 'provider' | 'livemode'>,
@@ -79,8 +84,8 @@ export function providerOf(
 }
 
 /**
- * Does what a purchase still waits for: opens its checkout, repeats its refund, or asks whether it was paid. Each call
- * can be repeated.
+ * Takes a purchase's next step with the provider: opens its checkout, repeats its refund, or asks whether it was paid.
+ * Each step can be repeated.
  */
 export async function callProvider(services: PaymentServices, db: Db, id: PurchaseId, source: ReportSource) {
   const [purchase] = await selectOrder(db, { id });
@@ -121,13 +126,13 @@ async function repeatRefund(
   await settleAndTell(services, db, id, refund, source);
 }
 
-/** The pages of both providers show the title. */
+/** The checkout pages of both providers show the title. */
 function orderOf(purchase: PurchaseRow): Omit<OpenedOrder, 'sessionId'> {
   const { id, tokens, amount, currency, returnUrl, expiresAt, paymentId } = purchase;
   return { id, title: `${tokens} tokens`, amount, currency, returnUrl, expiresAt, paymentId };
 }
 
-/** Tells the caller that the provider can't be reached. The same call succeeds later. */
+/** Fails with PAYMENTS_UNAVAILABLE if the provider can't be reached. The caller can repeat the call later. */
 export async function orUnavailable<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

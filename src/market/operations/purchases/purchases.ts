@@ -86,14 +86,14 @@ function notConfigured() {
   return refuse('NOT_CONFIGURED', { message: 'Nobody can buy tokens on this server, because it has no payments.' });
 }
 
-/** A page elsewhere could look like ours, so the buyer returns only to known ones. */
+/** A page on another site could imitate ours, so buyers return only to known origins. */
 function mayReturnTo({ payments, mail }: Pick<Services, 'payments' | 'mail'>, text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, origin } = new URL(text);
   return ['http:', 'https:'].includes(protocol) && [...payments.returnOrigins, mail.addresses.origin].includes(origin);
 }
 
-/** The balance's lock makes a person's purchases take turns. */
+/** The balance's lock prevents two purchases of the same user from passing these checks at the same time. */
 async function assertMayBuy(tx: Db, userId: UserId, tokens: number): Promise<void> {
   const [account] = await lockBalance(tx, { userId });
   const [counts] = await countPurchases(tx, { userId });
@@ -228,7 +228,10 @@ function assertRefundable({ status, disputeId }: PurchaseRow): void {
     throw refuse('INVALID_TRANSITION', { message, details: { fromState: status } });
 }
 
-/** What this refund takes back: at most the tokens that are left from the purchase and available. */
+/**
+ * The tokens that this refund takes back, and the money that it returns. It takes back only tokens that are left from
+ * the purchase and available.
+ */
 async function refundedNow(tx: Db, purchase: PurchaseRow, asked: number | null | undefined) {
   const [account] = await lockBalance(tx, { userId: purchase.userId });
   const [own] = await selectLeft(tx, { id: purchase.id });

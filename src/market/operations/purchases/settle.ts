@@ -1,6 +1,6 @@
 /**
- * Decides what a payment provider's report changes. Webhooks, lookups, and the local page all end here. Reports can be
- * late, repeated, or in any order, so each one is compared with the purchase under its lock.
+ * Decides what a payment provider's report changes. Webhooks, lookups, and the local page all call `settle`. Reports
+ * can arrive late, twice, or in any order, so each one is compared with the locked purchase.
  */
 import type { Checkout, Dispute, PaymentReport, Refund } from '../../../platform/payments/payments.js';
 import { violatedConstraint } from '../../../platform/db/database-errors.js';
@@ -29,7 +29,7 @@ export async function settle(db: Db, id: PurchaseId, report: PaymentReport): Pro
 
 const UNIQUE = ['purchases_payment', 'purchases_session', 'token_transfers_one_credit_of_purchase'];
 
-/** If the provider refused to open a checkout, or doesn't know it, nobody can pay, and asking again changes nothing. */
+/** If the provider refused to open a checkout or doesn't recognize it, nobody can pay. Asking again wouldn't help. */
 export function expireUnknown(db: Db, id: PurchaseId, sessionId: string | null): Promise<void> {
   return db.inTransaction(async (tx) => {
     const [purchase] = await lockPurchase(tx, { id });
@@ -50,7 +50,7 @@ async function settleCheckout(tx: Db, purchase: PurchaseRow, checkout: Checkout)
   if (!isSame) return 'mismatch';
   if (outcome === 'paid' && mayMove('pay', status)) {
     if (paymentId === null) return 'mismatch';
-    // Without a receipt, the provider is asked for one.
+    // If the report doesn't say whether there's a receipt, the next lookup asks.
     const lookAfterSeconds = receiptUrl === undefined ? 0 : null;
     const paid = { status: 'paid', sessionId, paymentId, receiptUrl: receiptUrl ?? null, checkoutUrl: null } as const;
     await updatePurchase(tx, purchase, { ...paid, lookAfterSeconds });
@@ -92,7 +92,7 @@ async function settleRefund(tx: Db, purchase: PurchaseRow, refund: Refund): Prom
   }
   if (refund.amount !== refundingAmount || refund.currency.toUpperCase() !== purchase.currency) return 'mismatch';
   if (refund.outcome === 'waiting') return 'unchanged';
-  // While the refund was under way, the provider wasn't asked for the receipt.
+  // While the refund was in progress, lookups didn't ask for the receipt.
   const lookAfterSeconds = purchase.receiptUrl === null ? 0 : null;
   const over = { refundingTokens: 0, refundingAmount: 0, lookAfterSeconds };
   if (refund.outcome === 'done') {
@@ -116,7 +116,10 @@ async function settleRefund(tx: Db, purchase: PurchaseRow, refund: Refund): Prom
   return 'changed';
 }
 
-/** A refund that was reported as done can still fail. Its money is back at the provider, so an operator must decide. */
+/**
+ * A refund that was reported as done can still fail. The provider then has the money again, and an operator must
+ * decide.
+ */
 async function unlessUndone(tx: Db, externalReference: string): Promise<Settlement> {
   const undone = await selectTransferByReference(tx, { externalReference });
   return undone.length > 0 ? 'unchanged' : 'mismatch';

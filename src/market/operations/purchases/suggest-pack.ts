@@ -6,7 +6,7 @@ import type { Db } from '../../../platform/db/database.js';
 import type { Refusal } from '../../../platform/errors.js';
 import type { PaymentSettings } from '../services.js';
 
-/** Adds the smallest pack that would be enough. New tokens first pay a debt. Admins buy no tokens. */
+/** Adds the ID of the smallest pack that covers the missing tokens and any debt. Admins can't buy tokens. */
 export async function suggestPack(
   { provider, packs }: Pick<PaymentSettings, 'provider' | 'packs'>,
   { code, details }: Refusal,

@@ -76,7 +76,7 @@ export interface Movement {
   note?: string | null;
   externalReference?: string | null;
   purchaseId?: PurchaseId;
-  /** The tokens of this movement that are bought ones in any case. A debit takes granted tokens for the rest. */
+  /** The bought tokens that this movement must include. For the rest, a debit takes granted tokens first. */
   bought?: number;
 }
 
@@ -131,7 +131,7 @@ const ABOUT_NOTHING = {
 const DEBT_PAYMENT = 'debt_payment' satisfies TransferReason;
 const TAKEN_BY_PUBLISHING = ['publish', 'urgency_raise'] satisfies TransferReason[];
 
-/** The part of `amount` that is left to bought tokens once all granted ones are spent. */
+/** The part of `amount` that bought tokens must cover after all granted tokens are spent. */
 function boughtPart(amount: SQL, { balance, bought }: { balance: SQL; bought: SQL }): SQL {
   return sql`greatest(0, ${amount} - (${balance} - ${bought}))`;
 }
@@ -145,8 +145,8 @@ function part(name: string, query: SQL) {
 }
 
 /**
- * The end of a statement whose part `credited` has locked balances and what they become. Writes them, after paying as
- * much of a debt as is available, if `may_pay`. A payment is a transfer of its own.
+ * The end of a statement whose part `credited` locks balances and contains their new values. If `may_pay` is true,
+ * available tokens pay the debt, with a separate transfer. Then the balances are written.
  */
 export function payDebts(transferId: SQL) {
   const { systemAccount } = TRANSFER_REASONS[DEBT_PAYMENT];
@@ -172,7 +172,7 @@ export function payDebts(transferId: SQL) {
   ] as const;
 }
 
-/** A refund of a publication restores the bought tokens that the job's charges spent. */
+/** A refund of the publishing cost restores the bought tokens that were spent on the job. */
 const boughtOnJob = ($: Placeholders<TransferValues>) => sql`(select coalesce(sum(bought), 0)::int from token_transfers
   where job_id = ${$('jobId')}::text and bought > 0
     and reason in (${sql.raw(TAKEN_BY_PUBLISHING.map((reason) => `'${reason}'`).join(', '))}))`;
@@ -211,7 +211,7 @@ const insertTransfer = statement('insertTransfer', transferColumns, ($: Placehol
     .from(transfer);
 });
 
-/** What a lost chargeback couldn't take from the balance. */
+/** Adds the tokens that a lost chargeback couldn't take from the balance. */
 export const addDebt = statement('addDebt', {}, ($: Placeholders<{ userId: UserId; debt: number }>) =>
   builder
     .update(tokenBalances)

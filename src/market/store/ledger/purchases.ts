@@ -1,4 +1,4 @@
-/** Purchases of tokens. Whoever changes one holds its row's lock, and locks the balance after it. */
+/** Purchases of tokens. To change a purchase, lock its row first, and then the balance. */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { PURCHASE } from '../../rules/entities/purchase.js';
 import type { PurchaseId, UserId } from '../../rules/ids.js';
@@ -39,7 +39,7 @@ export const countPurchases = statement(
   {
     open: sql<number>`count(*) filter (where status = 'pending' and expires_at > now())::int`,
     today: sql<number>`count(*) filter (where created_at > now() - interval '1 day')::int`,
-    /** Until the oldest one of today no longer counts. */
+    /** How long until the oldest of the day's purchases no longer counts. */
     seconds: sql<number>`coalesce(ceil(extract(epoch from min(created_at) filter (
       where created_at > now() - interval '1 day') + interval '1 day' - now())), 0)::int`,
   },
@@ -70,7 +70,7 @@ export const lockPurchase = statement('lockPurchase', all, ($: Placeholders<{ id
   selectFrom(purchases, fields, eq(all.id, $('id'))).for('update'),
 );
 
-/** What the provider needs for a call about a purchase. */
+/** All columns, for calls to the provider. */
 export const selectOrder = statement('selectOrder', all, ($: Placeholders<{ id: PurchaseId }>, fields) =>
   selectFrom(purchases, fields, eq(all.id, $('id'))),
 );
@@ -98,7 +98,7 @@ const CHANGED = [
 ] as const;
 
 type Changes = Partial<Pick<PurchaseRow, (typeof CHANGED)[number]>> & {
-  /** When to ask the provider next. Null stops asking, and undefined changes nothing. */
+  /** The time until the next lookup. Null stops lookups, and undefined changes nothing. */
   readonly lookAfterSeconds?: number | null;
 };
 
@@ -131,8 +131,8 @@ export async function updatePurchase(tx: Db, row: PurchaseRow, changes: Changes)
 }
 
 /**
- * The tokens that are left from a purchase, which must be locked, as the balance must. Bought tokens are spent in the
- * order in which they were paid, so those that are left are from the newest purchases.
+ * The tokens that are left from a purchase. The caller must hold the locks of the purchase and the balance. The oldest
+ * purchase is spent first, so the tokens that are left are from the newest purchases.
  */
 export const selectLeft = statement(
   'selectLeft',
@@ -145,7 +145,7 @@ export const selectLeft = statement(
     from purchases p join token_balances b on b.user_id = p.user_id where p.id = ${$('id')}`,
 );
 
-/** "Pay later" on the local page: the payment is chosen, and the server's next lookup finds that it has arrived. */
+/** Records "Pay later" on the local page. The next lookup finds that the payment has arrived. */
 export const choosePayment = statement('choosePayment', {}, ($: Placeholders<{ id: PurchaseId; paymentId: string }>) =>
   builder
     .update(purchases)
@@ -158,7 +158,7 @@ interface Due {
   readonly livemode: boolean;
 }
 
-/** Claims purchases that the provider must be asked about. Two servers never claim the same one. */
+/** Claims the purchases whose lookup is due. Two servers never claim the same purchase. */
 export const claimPurchases = statement(
   'claimPurchases',
   { id: all.id },

@@ -48,7 +48,7 @@ export const tokenTransfers = pgTable(
     index('token_transfers_of_purchase')
       .on(t.purchaseId)
       .where(sql`purchase_id is not null`),
-    // A refund of a publication restores the bought tokens that these transfers spent.
+    // A refund of the publishing cost restores the bought tokens that these transfers spent.
     index('token_transfers_bought_of_job')
       .on(t.jobId)
       .where(sql`bought > 0 and job_id is not null`),
@@ -77,7 +77,7 @@ export const tokenBalances = pgTable(
     held: integer().notNull().default(0),
     /** How many of the balance's tokens were bought. */
     bought: integer().notNull().default(0),
-    /** What a lost chargeback couldn't take. Later credits and released stakes pay it. */
+    /** The tokens that lost chargebacks couldn't take. Later credits and released stakes pay this debt. */
     debt: integer().notNull().default(0),
   },
   (t) => [

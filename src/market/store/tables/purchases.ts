@@ -1,4 +1,4 @@
-/** Purchases of tokens. A purchase is committed before the payment provider hears of it. */
+/** Purchases of tokens. A purchase is committed before the payment provider is called. */
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { PURCHASE_STATE_KEYS } from '../../rules/purchases.js';
@@ -33,15 +33,15 @@ export const purchases = pgTable(
     receiptUrl: text(),
     refundedTokens: integer().notNull().default(0),
     refundedAmount: integer().notNull().default(0),
-    /** The refund under way, whose tokens were already taken. */
+    /** The refund in progress. Its tokens were already taken. */
     refundingTokens: integer().notNull().default(0),
     refundingAmount: integer().notNull().default(0),
     /** The transfer that took the tokens of the last refund. It's also the refund's idempotency key. */
     refundTransferId: idColumn('transfer'),
-    /** The chargeback that is open, and since when. */
+    /** The open chargeback, and when it began. */
     disputeId: text(),
     disputedAt: moment(),
-    /** A late report must not open these again. */
+    /** Chargebacks that ended. A late report must not reopen them. */
     closedDisputes: textList()
       .notNull()
       .default(sql`'{}'`),

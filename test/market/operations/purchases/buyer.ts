@@ -1,4 +1,4 @@
-/** What people do with purchases in the tests. */
+/** The actions that people take on purchases in the tests. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { lookAtPurchases } from '../../../../src/market/operations/purchases/lookups.js';
@@ -48,14 +48,14 @@ export function refund(app: RestCaller, { token }: Person, id: string, tokens?: 
   return app.rest('POST', `/v1/purchases/${id}/refund`, { token, body });
 }
 
-/** As if fifteen minutes had passed. */
+/** Runs the lookups that would run after fifteen minutes. */
 export async function look(app: TestApp): Promise<void> {
   await app.sql`update purchases set look_at = now() where look_at is not null`;
   const db = app.services.db.of({ address: 'lookups' });
   while (await lookAtPurchases(app.services, db, new AbortController().signal));
 }
 
-/** Both the audit and the checker, which share no code, agree that everything adds up. */
+/** Expects that everything adds up, according to the audit and the checker. The two share no code. */
 export async function expectSound(app: Pick<TestApp, 'rest' | 'sql'>, { token }: Person): Promise<void> {
   expect((await app.rest('GET', '/v1/tokens/audit', { token })).body).toMatchObject({ ok: true, mismatches: [] });
   expect(await checkDatabase(app.sql)).toEqual([]);

@@ -1,4 +1,4 @@
-/** Buying tokens with Stripe, which a double of its API stands in for. */
+/** Buying tokens with Stripe, against a double of its API. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTestApp, type TestApp } from '../../../setup/app.js';
@@ -49,7 +49,7 @@ afterEach(async () => {
 
 const status = async (sent: Promise<Response>) => (await sent).status;
 
-/** Hanna has bought a small pack, 50 tokens for 5.00, and paid it. */
+/** Buys a pack and pays for it. A small pack is 50 tokens for 5.00. */
 async function paid(by = hanna, pack = 'small'): Promise<string> {
   const id = await bought(app, by, pack);
   expect(await status(deliver(app.url, stripe.pay(id)))).toBe(200);

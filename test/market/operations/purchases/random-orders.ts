@@ -1,6 +1,6 @@
 /**
- * Purchases in random orders: people buy, pay, spend, and cancel, Stripe's events arrive late, twice, and in any order,
- * responses are lost, and admins refund while chargebacks come in. In the end, the rows and Stripe must agree.
+ * Purchases in random orders. People buy, pay, spend, and cancel. Admins refund while chargebacks come in. Responses
+ * are lost, and Stripe's events arrive late, twice, and in any order. At the end, the rows and Stripe must agree.
  */
 import { expect } from 'vitest';
 import type { TestApp } from '../../../setup/app.js';
@@ -11,13 +11,13 @@ import { homeowner, type Person } from '../../../story/cast.js';
 import { buy, draft, expectSound, refund } from './buyer.js';
 
 export interface World {
-  /** If servers are killed, its calls are repeated until they have a response. */
+  /** If servers are killed, its calls are repeated until there's a response. */
   readonly app: Pick<TestApp, 'rest' | 'sql'>;
   readonly stripe: StripeDouble;
   readonly ada: Person;
   /** Stripe sends an event. */
   send(event: StripeEvent): Promise<unknown>;
-  /** The server asks Stripe about everything that waits. */
+  /** The server asks Stripe about every purchase that's waiting. */
   look(): Promise<void>;
 }
 
@@ -118,14 +118,17 @@ const disputes = (stripe: StripeDouble) =>
   [...stripe.disputes.values()].filter(({ status }) => status === 'needs_response');
 const waiting = (stripe: StripeDouble) => [...stripe.refunds.values()].filter(({ status }) => status === 'pending');
 
-/** Stripe works again. It ends what waits, and sends its events late, twice, or never. Lookups find the rest. */
+/**
+ * Stripe works again. It ends pending payments and refunds, and sends its events late, twice, or never. Lookups find
+ * the rest.
+ */
 export async function sendTheRest({ stripe, ...world }: World, firstEvent: number, dice: Dice): Promise<void> {
   Object.assign(stripe, { isDown: false, losesAnswer: false, refundsAre: 'succeeded' });
   for (const refunded of waiting(stripe)) stripe.endRefund(refunded, dice.pick(['succeeded', 'failed']));
   const events = stripe.events.slice(firstEvent);
   const late = events.flatMap((event) => (dice.percent(70) ? [event, event] : []));
   for (const event of late.toSorted(() => dice.int(-1, 1))) await world.send(event);
-  // Lost chargebacks come only by event.
+  // Stripe reports lost chargebacks only with events.
   for (const event of events.filter(({ type }) => type.startsWith('charge.dispute.'))) await world.send(event);
   await world.look();
   await world.look();
