@@ -34,7 +34,7 @@ const choose = (id: string, choice: string, headers: Record<string, string> = {}
   fetch(`${app.url}/checkout/${id}`, { method: 'POST', headers, body: new URLSearchParams({ choice }) });
 
 describe('The local checkout page', () => {
-  it('Hanna opens it from her purchase, pays, and goes back to the app', async () => {
+  it('Hanna opens it from her purchase, pays, and returns to the app', async () => {
     const answer = await buy(app, hanna);
     const { id } = answer.body.purchase;
     expect(answer.body.checkout_url).toBe(`${app.url}/checkout/${id}`);
@@ -52,14 +52,14 @@ describe('The local checkout page', () => {
     await expectSound(app, ada);
   });
 
-  it('"Fail" credits nothing', async () => {
+  it('Hanna chooses "Fail" and gets no tokens', async () => {
     const id = await bought(app, hanna);
     expect(await (await choose(id, 'fail')).text()).toContain('The payment failed.');
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'failed' });
     expect(await balanceOf(app, hanna)).toMatchObject({ balance: 10 });
   });
 
-  it('"Pay later" is credited when the server next looks', async () => {
+  it('Hanna chooses "Pay later" and gets her tokens at the next lookup', async () => {
     const id = await bought(app, hanna);
     expect(await (await choose(id, 'later')).text()).toContain('Your payment is on its way.');
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'pending' });
@@ -68,7 +68,7 @@ describe('The local checkout page', () => {
     await expectSound(app, ada);
   });
 
-  it.each(['pay', 'later'])('after an hour, "%s" only finds that the checkout has expired', async (choice) => {
+  it.each(['pay', 'later'])('an hour later, Hanna chooses "%s", but the checkout expired', async (choice) => {
     const id = await bought(app, hanna);
     await app.sql`update purchases set expires_at = now() where id = ${id}`;
     await choose(id, choice);
@@ -89,20 +89,20 @@ describe('The local checkout page', () => {
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'pending' });
   });
 
-  it('has no page for unknown purchases', async () => {
+  it('an unknown purchase has no page', async () => {
     for (const id of [newId('purchase'), 'pur_x', '']) expect((await pageOf(id)).status).toBe(404);
   });
 
-  it('takes no events from Stripe', async () => {
+  it('events from Stripe are rejected', async () => {
     expect((await fetch(`${app.url}/v1/payments/stripe`, { method: 'POST', body: '{}' })).status).toBe(501);
   });
 });
 
-describe('It exists', () => {
+describe('The configuration of payments', () => {
   const stripe = { STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' };
   const production = { NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(32) };
 
-  it('by default in development, and not in production, behind a proxy, on other interfaces, or with Stripe', () => {
+  it('has the local page only in development, on a loopback address, without a proxy, and without Stripe', () => {
     const local = (env: Record<string, string | undefined>) => readConfig(env).paysLocally;
     expect(local({})).toBe(true);
     expect(local({ HOST: '::1' })).toBe(true);
@@ -111,23 +111,19 @@ describe('It exists', () => {
   });
 
   it.each([
-    ['in production', { ...production, PAYMENTS: 'local' }, 'PAYMENTS'],
-    ['on all interfaces', { HOST: '0.0.0.0', PAYMENTS: 'local' }, 'PAYMENTS'],
-    ['behind a proxy', { TRUST_PROXY_HOPS: '1', PAYMENTS: 'local' }, 'PAYMENTS'],
-    ['together with Stripe', { ...stripe, PAYMENTS: 'local' }, 'PAYMENTS'],
-    [
-      'with another server than Stripe’s in production',
-      { ...production, STRIPE_API_URL: 'http://x' },
-      'STRIPE_API_URL',
-    ],
+    ['with the local page in production', { ...production, PAYMENTS: 'local' }, 'PAYMENTS'],
+    ['with the local page on all interfaces', { HOST: '0.0.0.0', PAYMENTS: 'local' }, 'PAYMENTS'],
+    ['with the local page behind a proxy', { TRUST_PROXY_HOPS: '1', PAYMENTS: 'local' }, 'PAYMENTS'],
+    ['with the local page and Stripe', { ...stripe, PAYMENTS: 'local' }, 'PAYMENTS'],
+    ['with STRIPE_API_URL in production', { ...production, STRIPE_API_URL: 'http://x' }, 'STRIPE_API_URL'],
     ['with a test key in production', { ...production, ...stripe }, 'STRIPE_SECRET_KEY'],
-    ['with half of Stripe', { STRIPE_SECRET_KEY: 'sk_test_1' }, 'STRIPE_SECRET_KEY'],
+    ['with a Stripe key but no webhook secret', { STRIPE_SECRET_KEY: 'sk_test_1' }, 'STRIPE_SECRET_KEY'],
     ['with a publishable key', { ...stripe, STRIPE_SECRET_KEY: 'pk_test_1' }, 'STRIPE_SECRET_KEY'],
     ['with an unknown currency', { CURRENCY: 'usd' }, 'CURRENCY'],
     ['with a pack without a price', { TOKEN_PACKS: 'small:50' }, 'TOKEN_PACKS'],
     ['with a free pack', { TOKEN_PACKS: 'small:50:0' }, 'TOKEN_PACKS'],
-    ['with two packs of one name', { TOKEN_PACKS: 'small:50:500,small:60:500' }, 'TOKEN_PACKS'],
-  ])('no server starts %s', (_what, env, variable) => {
+    ['with two packs of the same name', { TOKEN_PACKS: 'small:50:500,small:60:500' }, 'TOKEN_PACKS'],
+  ])('stops a server from starting %s', (_what, env, variable) => {
     const problems = () => readConfig(env as Record<string, string>);
     expect(problems).toThrow(ConfigError);
     expect(problems).toThrow(variable);

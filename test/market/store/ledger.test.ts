@@ -44,7 +44,7 @@ async function publish(person: Person, urgency: string): Promise<string> {
   return body.id;
 }
 
-describe('Granted tokens go first', () => {
+describe('Granted tokens are spent first', () => {
   it('Hanna publishes with her granted tokens, then with bought ones, and a refund restores both parts', async () => {
     const hanna = await homeowner(app, 'Hanna');
     await buy(hanna, 50);
@@ -62,7 +62,7 @@ describe('Granted tokens go first', () => {
     ]);
   });
 
-  it('a refund also restores what raising the urgency took', async () => {
+  it('a refund also restores the bought tokens that Hanna spent to raise the urgency', async () => {
     const hanna = await homeowner(app, 'Hanna');
     await buy(hanna, 50);
     const job = await publish(hanna, 'standard');
@@ -74,7 +74,7 @@ describe('Granted tokens go first', () => {
 });
 
 describe('A debt is paid first', () => {
-  it('a credit pays the debt with a transfer of its own, and only the rest stays', async () => {
+  it('a credit pays Hanna’s debt with a separate transfer, and she keeps the rest', async () => {
     const hanna = await homeowner(app, 'Hanna');
     await move(hanna, { change: -10, reason: 'adjustment' });
     await addDebt(db(), { userId: idOf(hanna), debt: 40 });
@@ -110,7 +110,7 @@ describe('A debt is paid first', () => {
     expect((await transfers(carl)).at(-1)).toEqual({ reason: 'debt_payment', amount: 5, bought: 0, is_credit: false });
   });
 
-  it('a debt never takes tokens that are staked', async () => {
+  it('a debt never takes Carl’s staked tokens', async () => {
     const [hanna, carl] = [await homeowner(app, 'Hanna'), await contractor(app, 'Carl')];
     const job = await publish(hanna, 'standard');
     await callRest(app, 'submitBid', { by: carl, job, body: { amount: 100, guaranteed_view: true } });
@@ -121,7 +121,7 @@ describe('A debt is paid first', () => {
   });
 });
 
-it('forty credits at the same time, none of which holds a lock, all count and pay the debt once', async () => {
+it('forty concurrent credits and two released stakes all count, and pay Carl’s debt once', async () => {
   const [hanna, carl] = [await homeowner(app, 'Hanna'), await contractor(app, 'Carl')];
   const jobs = [];
   for (let count = 0; count < 2; count += 1) jobs.push(await publish(hanna, 'standard'));
@@ -178,7 +178,7 @@ class Lots {
   }
 }
 
-it('500 random movements leave the same balances as plain lots, and the audit agrees', async () => {
+it('500 random movements lead to the same balances as plain lots, and the audit agrees', async () => {
   const dice = diceOf(7);
   const whole = (most: number) => dice.int(1, most);
   const hanna = await homeowner(app, 'Hanna');

@@ -94,36 +94,36 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
   ],
   [
     'bought tokens that became granted ones',
-    'the bought part of a balance is the sum of the bought parts of its transfers, and covered',
+    'the bought part of a balance is the sum of its transfers’ bought parts, and at most the balance',
     (tx) => tx`update token_balances set bought = bought - 1 where user_id = ${ids.hanna!}`,
   ],
   [
     'a debt that nobody owes',
-    'a debt is what lost chargebacks left, minus what was paid, and nobody with a debt has tokens to spend',
+    'a debt is the sum from lost chargebacks, minus debt payments, and nobody with a debt has tokens to spend',
     (tx) => tx`update token_balances set debt = 1 where user_id = ${ids.hanna!}`,
   ],
   [
     'a payment without its credit',
-    'a purchase is credited once when it was paid, and never before',
+    'a purchase is credited once when it’s paid, and never before',
     (tx) => tx`delete from token_transfers where id = 'ttx_bought'`,
   ],
   [
     'a credit of a purchase that expired',
-    'a purchase is credited once when it was paid, and never before',
+    'a purchase is credited once when it’s paid, and never before',
     (tx) => tx`update purchases set status = 'expired', paid_at = null where id = 'pur_bought'`,
   ],
   [
     'a refund that took no tokens',
-    'what came back from a purchase is what its row says',
+    'the refunds and chargebacks of a purchase match its row',
     (tx) => tx`update purchases set refunded_tokens = 5, refunded_amount = 50 where id = 'pur_bought'`,
   ],
   [
     'a chargeback that took nothing',
-    'what came back from a purchase is what its row says',
+    'the refunds and chargebacks of a purchase match its row',
     (tx) => tx`update purchases set status = 'charged_back' where id = 'pur_bought'`,
   ],
   [
-    'a credit for a purchase that nobody made',
+    'a credit for a purchase that doesn’t exist',
     'a transfer for a purchase has its purchase, and no other transfer has one',
     (tx) => tx`update token_transfers set purchase_id = 'pur_nobody' where id = 'ttx_bought'`,
   ],

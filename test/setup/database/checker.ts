@@ -35,14 +35,14 @@ const PROMISES: Readonly<Record<string, string>> = {
       from token_transfers group by user_id) t on t.user_id = u.id
     where coalesce(b.balance, 0) <> coalesce(t.total, 0)`,
 
-  'the bought part of a balance is the sum of the bought parts of its transfers, and covered': `
+  'the bought part of a balance is the sum of its transfers’ bought parts, and at most the balance': `
     select u.id as who, concat('kept ', b.bought, ', summed ', coalesce(t.total, 0), ', balance ', b.balance) as how
     from users u left join token_balances b on b.user_id = u.id
     left join (select user_id, sum(case when to_account = user_id then bought else -bought end) as total
       from token_transfers group by user_id) t on t.user_id = u.id
     where coalesce(b.bought, 0) <> coalesce(t.total, 0) or b.bought < 0 or b.bought > b.balance`,
 
-  'a debt is what lost chargebacks left, minus what was paid, and nobody with a debt has tokens to spend': `
+  'a debt is the sum from lost chargebacks, minus debt payments, and nobody with a debt has tokens to spend': `
     select u.id as who, concat('kept ', b.debt, ', owed ', coalesce(p.total, 0), ', paid ', coalesce(t.total, 0),
       ', balance ', b.balance) as how
     from users u join token_balances b on b.user_id = u.id
@@ -52,7 +52,7 @@ const PROMISES: Readonly<Record<string, string>> = {
     where b.debt <> coalesce(p.total, 0) - coalesce(t.total, 0) or b.debt < 0
       or (b.debt > 0 and b.balance > b.held)`,
 
-  'a purchase is credited once when it was paid, and never before': `
+  'a purchase is credited once when it’s paid, and never before': `
     select p.id as who, concat(p.status, ', credits ', coalesce(t.credits, 0), ' of ', t.total) as how
     from purchases p left join (select purchase_id, count(*) as credits, sum(amount) as total,
         min(user_id) as user_id, bool_and(bought = amount) as is_bought
@@ -61,7 +61,7 @@ const PROMISES: Readonly<Record<string, string>> = {
       or (p.paid_at is null) <> (t.credits is null)
       or (t.credits is not null and (t.credits, t.total, t.user_id, t.is_bought) <> (1, p.tokens, p.user_id, true))`,
 
-  'what came back from a purchase is what its row says': `
+  'the refunds and chargebacks of a purchase match its row': `
     select p.id as who, concat(p.status, ', refunded ', p.refunded_tokens, ', refunding ', p.refunding_tokens,
       ', refunds ', coalesce(t.refunds, 0), ', charged back ', coalesce(t.charged_back, 0), ', debt ', p.debt) as how
     from purchases p left join (select purchase_id,

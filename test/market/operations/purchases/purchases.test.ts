@@ -57,7 +57,7 @@ async function paid(by = hanna, pack = 'small'): Promise<string> {
 }
 
 describe('Buying', () => {
-  it('Hanna can’t afford an urgent job, buys the pack that the refusal names, and publishes', async () => {
+  it('Hanna can’t afford an urgent job, buys the pack that the error names, and publishes', async () => {
     const job = await draft(app, hanna, 'urgent');
     const refused = await callRest(app, 'publish', { by: hanna, job });
     expect(refused.body.details).toMatchObject({
@@ -84,7 +84,7 @@ describe('Buying', () => {
     });
   });
 
-  it('works through GraphQL, where the viewer lists purchases and admins see a user’s', async () => {
+  it('through GraphQL, Hanna buys and lists her purchases, Ada sees them, and Carl doesn’t', async () => {
     const BUY = `mutation ($input: BuyTokensInput!) { buyTokens(input: $input) { checkoutUrl
       purchase { id status tokens amount currency } viewer { purchases { totalCount } } } }`;
     const input = { pack: 'medium', returnUrl: RETURN_URL };
@@ -106,7 +106,7 @@ describe('Buying', () => {
     expect((await app.rest('GET', `/v1/purchases?user_id=${hanna.userId}`, { token: carl.token })).status).toBe(403);
   });
 
-  it('an event that arrives three times, twice of them at the same time, credits once', async () => {
+  it('an event that arrives three times, twice at the same time, credits Hanna once', async () => {
     const id = await bought(app, hanna);
     const event = stripe.pay(id);
     await Promise.all([deliver(app.url, event), deliver(app.url, event)]);
@@ -114,7 +114,7 @@ describe('Buying', () => {
     expect(await balanceOf(app, hanna)).toMatchObject({ balance: 60, bought: 50 });
   });
 
-  it('tells Hanna: an account event and a notification', async () => {
+  it('Hanna gets an account event and a notification', async () => {
     const id = await paid();
     const events = await app.sql`select type, data from account_events where user_id = ${hanna.userId}`;
     expect(events.map((row) => ({ ...row }))).toEqual([
@@ -122,13 +122,13 @@ describe('Buying', () => {
     ]);
   });
 
-  it('Ada buys nothing', async () => {
+  it('Ada can’t buy tokens, because she’s an admin', async () => {
     expect((await buy(app, ada)).status).toBe(403);
   });
 });
 
-describe('The same key', () => {
-  it('returns the purchase as it is now, and Stripe opens one checkout', async () => {
+describe('Repeating a call with the same key', () => {
+  it('Hanna gets the purchase’s current state, and Stripe opens one checkout', async () => {
     const key = { 'idempotency-key': randomUUID() };
     const first = await buy(app, hanna, 'small', key);
     const calls = stripe.calls.length;
@@ -141,7 +141,7 @@ describe('The same key', () => {
     expect((await buy(app, hanna, 'large', key)).status).toBe(422);
   });
 
-  it('tries again after Stripe was down', async () => {
+  it('Hanna gets her checkout after Stripe was down', async () => {
     const key = { 'idempotency-key': randomUUID() };
     stripe.isDown = true;
     const failed = await buy(app, hanna, 'small', key);
@@ -155,7 +155,7 @@ describe('The same key', () => {
     expect((await app.sql`select from purchases where user_id = ${hanna.userId}`).length).toBe(1);
   });
 
-  it('finds the checkout whose response was lost', async () => {
+  it('Hanna gets the checkout whose response was lost', async () => {
     const key = { 'idempotency-key': randomUUID() };
     stripe.losesAnswer = true;
     const answer = await buy(app, hanna, 'small', key);
@@ -164,7 +164,7 @@ describe('The same key', () => {
     expect(answer.body.checkout_url).toBe(stripe.sessionOf(id).url);
   });
 
-  it('a dry run calls nobody and keeps nothing', async () => {
+  it('Hanna’s dry run doesn’t call Stripe or store anything', async () => {
     const calls = stripe.calls.length;
     const { status, body } = await buy(app, hanna, 'small', { 'dry-run': 'true' });
     expect([status, body.checkout_url, body.purchase.status]).toEqual([201, null, 'pending']);
@@ -172,34 +172,34 @@ describe('The same key', () => {
     expect(await app.sql`select from purchases where user_id = ${hanna.userId}`).toHaveLength(0);
   });
 
-  it('a checkout that Stripe refuses to open has expired', async () => {
+  it('Hanna’s purchase expires if Stripe refuses to open its checkout', async () => {
     stripe.refusesCheckouts = true;
     const { status, body } = await buy(app, hanna);
     expect([status, body.purchase.status, body.checkout_url]).toEqual([201, 'expired', null]);
   });
 });
 
-describe('Refused purchases', () => {
+describe('Hanna can’t buy', () => {
   it.each([
-    ['elsewhere', 'https://evil.example/tokens'],
-    ['on an origin that only begins like ours', 'http://localhost:5173.evil.example/'],
-    ['with our origin as a user name', 'http://localhost:5173@evil.example/'],
-    ['of a script', 'javascript:alert(1)'],
+    ['on another site', 'https://evil.example/tokens'],
+    ['on an origin that only starts like ours', 'http://localhost:5173.evil.example/'],
+    ['with our origin as its username', 'http://localhost:5173@evil.example/'],
+    ['that runs a script', 'javascript:alert(1)'],
     ['without an origin', '/tokens'],
-  ])('a page to return to %s', async (_what, returnUrl) => {
+  ])('with a return URL %s', async (_what, returnUrl) => {
     const body = { pack: 'small', return_url: returnUrl };
     const answer = await app.rest('POST', '/v1/purchases', { token: hanna.token, body });
     expect([answer.status, Object.keys(answer.body.details.fields)]).toEqual([400, ['return_url']]);
   });
 
-  it('a page to return to elsewhere, even if pages of all origins may call the server', async () => {
+  it('with a return URL on another site, even if CORS_ORIGINS allows all origins', async () => {
     const open = await openTestApp({ ...stripe.settings(), CORS_ORIGINS: '*' }, { sameDatabaseAs: app });
     const body = { pack: 'small', return_url: 'https://evil.example/tokens' };
     expect((await open.rest('POST', '/v1/purchases', { token: hanna.token, body })).status).toBe(400);
     await open.close();
   });
 
-  it('but our own origin is fine', async () => {
+  it('but can return to the server’s own origin', async () => {
     const body = { pack: 'small', return_url: `${app.url}/graphql` };
     expect((await app.rest('POST', '/v1/purchases', { token: hanna.token, body })).status).toBe(201);
   });
@@ -209,7 +209,7 @@ describe('Refused purchases', () => {
     expect([status, body.details.fields]).toEqual([400, { pack: 'must be one of small, medium, large' }]);
   });
 
-  it('the sixth open purchase, until one is paid', async () => {
+  it('a sixth pack, until one of five open purchases is paid', async () => {
     const ids = [];
     for (let count = 0; count < 5; count += 1) ids.push(await bought(app, hanna));
     const sixth = await buy(app, hanna);
@@ -218,18 +218,18 @@ describe('Refused purchases', () => {
     expect((await buy(app, hanna)).status).toBe(201);
   });
 
-  it('but checkouts that are over no longer count', async () => {
+  it('but can, after her open checkouts expired', async () => {
     for (let count = 0; count < 5; count += 1) await bought(app, hanna);
     await app.sql`update purchases set expires_at = now() where user_id = ${hanna.userId}`;
     expect((await buy(app, hanna)).status).toBe(201);
   });
 
-  it('of six at the same time, one', async () => {
+  it('more than five of six packs at the same time', async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => buy(app, hanna)));
     expect(answers.map((one) => one.status).toSorted()).toEqual([201, 201, 201, 201, 201, 400]);
   });
 
-  it('the twenty-first of a day', async () => {
+  it('a twenty-first pack in one day', async () => {
     for (let count = 0; count < 20; count += 1) await deliver(app.url, stripe.pay(await bought(app, hanna)));
     const { status, body, headers } = await buy(app, hanna);
     expect([status, body.details.code]).toEqual([429, 'RATE_LIMITED']);
@@ -241,17 +241,17 @@ describe('Refused purchases', () => {
 
 describe('Events that credit nothing', () => {
   const ATTEMPTS: [what: string, expected: number, send: (id: string) => Promise<Response>][] = [
-    ['with a foreign signature', 400, (id) => deliver(app.url, stripe.pay(id), { secret: 'whsec_of_someone_else' })],
+    ['signed with another secret', 400, (id) => deliver(app.url, stripe.pay(id), { secret: 'whsec_of_someone_else' })],
     ['signed over five minutes ago', 400, (id) => deliver(app.url, stripe.pay(id), { at: Date.now() / 1_000 - 310 })],
     ['without a signature', 400, (id) => sendRaw(JSON.stringify(stripe.pay(id)))],
     ['that is too large', 413, (id) => sendRaw(JSON.stringify(stripe.pay(id)) + ' '.repeat(70_000))],
     ['with a smaller amount', 200, (id) => changed(id, { amount_total: 499 })],
     ['in another currency', 200, (id) => changed(id, { currency: 'jpy' })],
-    ['of real money for a test purchase', 200, (id) => changed(id, { livemode: true })],
-    ['of another checkout', 200, (id) => changed(id, { id: 'cs_test_other' })],
+    ['about real money for a test purchase', 200, (id) => changed(id, { livemode: true })],
+    ['about another checkout', 200, (id) => changed(id, { id: 'cs_test_other' })],
     ['that isn’t paid', 200, (id) => changed(id, { payment_status: 'unpaid' })],
     ['that needs no payment', 200, (id) => changed(id, { payment_status: 'no_payment_required' })],
-    ['for a purchase that nobody made', 200, (id) => changed(id, { client_reference_id: newId('purchase') })],
+    ['for a purchase that doesn’t exist', 200, (id) => changed(id, { client_reference_id: newId('purchase') })],
     ['without a purchase', 200, (id) => changed(id, { client_reference_id: null })],
     ['of an unknown type', 200, (id) => deliver(app.url, { ...stripe.pay(id), type: 'invoice.paid' })],
   ];
@@ -280,7 +280,7 @@ describe('Events that credit nothing', () => {
     );
   });
 
-  it('one payment never pays two purchases', async () => {
+  it('one payment never pays for two purchases', async () => {
     const [first, second] = [await bought(app, hanna), await bought(app, hanna)];
     await deliver(app.url, stripe.pay(first));
     const event = stripe.pay(second);
@@ -290,14 +290,14 @@ describe('Events that credit nothing', () => {
     expect(await balanceOf(app, hanna)).toMatchObject({ balance: 60 });
   });
 
-  it('GET is not allowed', async () => {
+  it('a GET request isn’t allowed', async () => {
     const answer = await fetch(`${app.url}/v1/payments/stripe`);
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
   });
 });
 
 describe('Events in any order', () => {
-  it('a purchase that expired becomes paid when Stripe says so', async () => {
+  it('Hanna’s expired purchase becomes paid when Stripe says so', async () => {
     const id = await bought(app, hanna);
     await deliver(app.url, stripe.expire(id));
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'expired' });
@@ -305,14 +305,14 @@ describe('Events in any order', () => {
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'paid' });
   });
 
-  it('an expiry after the payment changes nothing', async () => {
+  it('an expiry after Hanna’s payment changes nothing', async () => {
     const id = await paid();
     await deliver(app.url, stripe.expire(id));
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'paid' });
     expect(await balanceOf(app, hanna)).toMatchObject({ balance: 60 });
   });
 
-  it('a slow payment is credited when it arrives, even after it was reported as failed', async () => {
+  it('Hanna’s slow payment is credited when it arrives, even after it was reported as failed', async () => {
     const id = await bought(app, hanna);
     await deliver(app.url, stripe.payLater(id));
     await look(app);
@@ -325,7 +325,7 @@ describe('Events in any order', () => {
   });
 });
 
-describe('Lookups, for what no webhook reported', () => {
+describe('Lookups, without events from Stripe', () => {
   it('find a payment, an expiry, and a failed payment', async () => {
     const [paidOne, expired, failed] = [await bought(app, hanna), await bought(app, hanna), await bought(app, hanna)];
     stripe.pay(paidOne);
@@ -348,7 +348,7 @@ describe('Lookups, for what no webhook reported', () => {
     expect(row?.session_id).toBe(stripe.sessionOf(row?.id).id);
   });
 
-  it('a purchase that Stripe fails to answer about doesn’t stop the others', async () => {
+  it('continue with other purchases after Stripe fails for one', async () => {
     const [stuck, other] = [await bought(app, hanna), await bought(app, hanna)];
     stripe.failsFor = stripe.sessionOf(stuck).id;
     stripe.pay(other);
@@ -357,7 +357,7 @@ describe('Lookups, for what no webhook reported', () => {
     expect(await purchase(app, hanna, other)).toMatchObject({ status: 'paid' });
   });
 
-  it('a checkout that Stripe doesn’t know has expired, and an operator hears of it once', async () => {
+  it('expire a purchase whose checkout Stripe doesn’t recognize, and alert operators once', async () => {
     const before = await app.metric('payment_reports_total{settlement="mismatch"}');
     const id = await bought(app, hanna);
     stripe.sessions.delete(stripe.sessionOf(id).id);
@@ -367,7 +367,7 @@ describe('Lookups, for what no webhook reported', () => {
     expect(await app.metric('payment_reports_total{settlement="mismatch"}')).toBe(before + 1);
   });
 
-  it('ask only about purchases that have waited for half an hour', async () => {
+  it('ask about a purchase only after half an hour', async () => {
     await bought(app, hanna);
     const [row] = await app.sql`select extract(epoch from look_at - created_at)::int as seconds
       from purchases where user_id = ${hanna.userId}`;
@@ -376,7 +376,7 @@ describe('Lookups, for what no webhook reported', () => {
 });
 
 describe('Refunds', () => {
-  it('take back all tokens that are left, and return all the money', async () => {
+  it('Ada takes back all of Hanna’s bought tokens and returns all of her money', async () => {
     const id = await paid();
     const answer = await refund(app, ada, id);
     expect([answer.status, answer.body]).toEqual([
@@ -390,7 +390,7 @@ describe('Refunds', () => {
     expect(actions.body.data[0]).toMatchObject({ action: 'refundPurchase', amount: -50 });
   });
 
-  it('in parts, round the money down and never return more than was paid', async () => {
+  it('Ada’s partial refunds round the money down and never return more than Hanna paid', async () => {
     const id = await paid(hanna, 'medium');
     for (const tokens of [7, 1, 50]) expect((await refund(app, ada, id, tokens)).status).toBe(200);
     expect(await purchase(app, hanna, id)).toMatchObject({
@@ -403,7 +403,7 @@ describe('Refunds', () => {
     expect(stripe.moneyOf(id)).toBe(0);
   });
 
-  it('never take back tokens that were spent, staked, or granted', async () => {
+  it('Ada can’t take back tokens that Hanna spent or was granted', async () => {
     const id = await paid();
     await publish(app, hanna, 'urgent');
     const refused = await refund(app, ada, id, 31);
@@ -419,7 +419,7 @@ describe('Refunds', () => {
     expect((await refund(app, ada, id, 1)).body.details.code).toBe('INSUFFICIENT_TOKENS');
   });
 
-  it('spending takes the oldest purchase first, so the newest one can still be refunded', async () => {
+  it('Hanna spends her oldest purchase first, so Ada can still refund the newest one', async () => {
     const [old, recent] = [await paid(), await paid()];
     await publish(app, hanna, 'urgent');
     await publish(app, hanna, 'urgent');
@@ -427,7 +427,7 @@ describe('Refunds', () => {
     expect((await refund(app, ada, recent)).body).toMatchObject({ status: 'refunded', refunded_tokens: 50 });
   });
 
-  it('that Stripe refuses give the tokens back', async () => {
+  it('Hanna gets her tokens back if Stripe refuses the refund', async () => {
     const id = await paid();
     stripe.refundsAre = 'refused';
     expect((await refund(app, ada, id)).body).toMatchObject({ status: 'paid', refunded_tokens: 0 });
@@ -436,7 +436,7 @@ describe('Refunds', () => {
     expect((await refund(app, ada, id)).body).toMatchObject({ status: 'refunded' });
   });
 
-  it('that wait are done, or refused, when Stripe says so', async () => {
+  it('Hanna’s pending refunds succeed or fail when Stripe says so', async () => {
     stripe.refundsAre = 'pending';
     const [first, second] = [await paid(), await paid()];
     expect((await refund(app, ada, first)).body).toMatchObject({ status: 'refunding', refunded_tokens: 0 });
@@ -450,7 +450,7 @@ describe('Refunds', () => {
     expect(await balanceOf(app, hanna)).toMatchObject({ balance: 60, bought: 50 });
   });
 
-  it('whose response was lost are found, and made only once', async () => {
+  it('a refund that couldn’t reach Stripe is made later, and only once', async () => {
     const id = await paid();
     stripe.isDown = true;
     expect((await refund(app, ada, id, 20)).status).toBe(503);
@@ -463,21 +463,21 @@ describe('Refunds', () => {
     expect(stripe.moneyOf(id)).toBe(300);
   });
 
-  it('are counted once, if the event overtakes the response', async () => {
+  it('a refund whose event arrives before the response is counted once', async () => {
     const id = await paid();
     stripe.onEvent = (event) => deliver(app.url, event);
     expect((await refund(app, ada, id, 20)).body).toMatchObject({ status: 'paid', refunded_tokens: 20 });
     expect(await balanceOf(app, hanna)).toMatchObject({ balance: 40, bought: 30 });
   });
 
-  it('of a purchase that was made with another kind of key take nothing', async () => {
+  it('Ada can’t refund a purchase that was made with another kind of key', async () => {
     const id = await paid();
     await app.sql`update purchases set livemode = true where id = ${id}`;
     expect((await refund(app, ada, id)).body.details.code).toBe('NOT_CONFIGURED');
     expect(await balanceOf(app, hanna)).toMatchObject({ balance: 60, bought: 50 });
   });
 
-  it('made elsewhere are a mismatch', async () => {
+  it('a refund that was made in Stripe’s dashboard is a mismatch', async () => {
     const id = await paid();
     const before = await app.metric('payment_reports_total{settlement="mismatch"}');
     const made = { id: 're_elsewhere', object: 'refund', status: 'succeeded', amount: 500, currency: 'usd' };
@@ -487,14 +487,14 @@ describe('Refunds', () => {
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'paid', refunded_tokens: 0 });
   });
 
-  it('are for admins, and of purchases that exist', async () => {
+  it('only Ada can refund, and only paid purchases that exist', async () => {
     const id = await paid();
     expect((await refund(app, hanna, id)).status).toBe(403);
     expect((await refund(app, ada, newId('purchase'))).status).toBe(404);
     expect((await refund(app, ada, await bought(app, hanna))).body.details.code).toBe('INVALID_TRANSITION');
   });
 
-  it('two at the same time take the tokens once', async () => {
+  it('two refunds at the same time take Hanna’s tokens once', async () => {
     const id = await paid();
     const answers = await Promise.all([refund(app, ada, id, 30), refund(app, ada, id, 30)]);
     expect(answers.map((one) => one.status).toSorted()).toEqual([200, 400]);
@@ -503,7 +503,7 @@ describe('Refunds', () => {
 });
 
 describe('Chargebacks', () => {
-  it('while one is open, admins see it and nobody refunds; when it’s won, all is as before', async () => {
+  it('Ada sees an open chargeback and can’t refund until it’s won', async () => {
     const id = await paid();
     const dispute = stripe.dispute(id);
     const opened = stripe.events.at(-1)!;
@@ -517,7 +517,7 @@ describe('Chargebacks', () => {
     expect((await refund(app, ada, id)).status).toBe(200);
   });
 
-  it('a lost one takes what is available, and later credits pay the rest', async () => {
+  it('a lost chargeback takes Hanna’s available tokens, and later credits pay the rest', async () => {
     const id = await paid();
     const job = await publish(app, hanna, 'urgent');
     const lost = stripe.closeDispute(stripe.dispute(id), 'lost');
@@ -535,7 +535,7 @@ describe('Chargebacks', () => {
     expect(events.map(({ data }) => data)).toEqual([{ purchaseId: id, tokens: 30, debt: 20 }]);
   });
 
-  it('a lost one that overtakes the payment’s own event is settled after it', async () => {
+  it('a lost chargeback that arrives before the payment’s event is settled after the payment', async () => {
     const id = await bought(app, hanna);
     const payment = stripe.pay(id);
     await deliver(app.url, stripe.closeDispute(stripe.dispute(id), 'lost'));
@@ -544,7 +544,7 @@ describe('Chargebacks', () => {
     expect(await balanceOf(app, hanna)).toEqual({ balance: 10, held: 0, available: 10, bought: 0, debt: 0 });
   });
 
-  it('one during a refund takes only the other tokens, whatever becomes of the refund', async () => {
+  it('a chargeback during a refund takes only the other tokens, even if the refund fails', async () => {
     for (const end of ['succeeded', 'failed'] as const) {
       const id = await paid();
       stripe.refundsAre = 'pending';
@@ -566,7 +566,7 @@ describe('Chargebacks', () => {
     }
   });
 
-  it('an inquiry isn’t a chargeback, so a refund can still prevent one', async () => {
+  it('an inquiry isn’t a chargeback until Stripe turns it into one', async () => {
     const id = await paid();
     const inquiry = stripe.dispute(id, 'warning_needs_response');
     await deliver(app.url, stripe.events.at(-1)!);
@@ -578,12 +578,12 @@ describe('Chargebacks', () => {
     expect(await purchase(app, ada, id)).toMatchObject({ status: 'charged_back', disputed_at: null });
   });
 
-  it('a chargeback of a payment that isn’t ours is ignored', async () => {
+  it('a chargeback of another account’s payment is ignored', async () => {
     const foreign = { id: 'du_1', object: 'dispute', status: 'lost', payment_intent: 'pi_foreign', livemode: false };
     expect(await status(deliver(app.url, stripe.event('charge.dispute.closed', foreign)))).toBe(200);
   });
 
-  it('if Stripe can’t be asked about an unknown payment, it sends the event again', async () => {
+  it('an event about an unknown payment fails while Stripe is down, and succeeds when it’s sent again', async () => {
     const id = await bought(app, hanna);
     stripe.pay(id);
     const event = stripe.closeDispute(stripe.dispute(id), 'lost');
@@ -596,7 +596,7 @@ describe('Chargebacks', () => {
 });
 
 describe('Without a payment provider', () => {
-  it('nobody can buy, the catalog has no packs, and refusals name none', async () => {
+  it('Hanna can’t buy, the catalog has no packs, and errors don’t name a pack', async () => {
     const plain = await openTestApp({}, { sameDatabaseAs: app });
     try {
       const answer = await buy(plain, hanna);

@@ -21,7 +21,7 @@ afterAll(async () => {
 const HISTORIES = Number(process.env.PURCHASE_HISTORIES ?? 12);
 
 it(
-  'in random histories, each payment is credited once, and the rows agree with Stripe to the cent',
+  'random histories credit each payment once, and the rows agree with Stripe to the cent',
   async () => {
     const send = async (event: object) => expect((await deliver(app.url, event)).status).toBeOneOf([200, 503]);
     const world = { app, stripe, ada: await admin(app), send, look: () => look(app) };
