@@ -154,7 +154,7 @@ export const VARIABLES = {
     .regex(/^[rs]k_(test|live)_\w+$/, 'must start with sk_test_, sk_live_, rk_test_, or rk_live_')
     .optional()
     .describe(
-      'the secret key of your Stripe account, with which users buy tokens. Requires STRIPE_WEBHOOK_SECRET. In ' +
+      'the secret key of the Stripe account that receives payments for tokens. Requires STRIPE_WEBHOOK_SECRET. In ' +
         'production, it must be a live key',
     ),
   STRIPE_WEBHOOK_SECRET: z
@@ -164,13 +164,13 @@ export const VARIABLES = {
     .describe('the signing secret of the Stripe webhook endpoint for /v1/payments/stripe'),
   STRIPE_API_URL: address('http:', 'https:')
     .optional()
-    .describe('the URL of another server in the place of Stripe’s API, for tests. It can’t be set in production'),
+    .describe('the URL of a server that replaces Stripe’s API in tests. It can’t be set in production'),
   PAYMENTS: z
     .enum(['local'], 'must be “local”')
     .optional()
     .describe(
-      '“local” for a checkout page that moves no money, for development. It’s the default in development if ' +
-        'STRIPE_SECRET_KEY isn’t set. HOST must be a loopback address',
+      '“local” provides a checkout page that moves no money, for development. It’s the default in development if ' +
+        'STRIPE_SECRET_KEY isn’t set. HOST must be a loopback address, and TRUST_PROXY_HOPS must be 0',
     ),
   CURRENCY: z
     .string()
@@ -178,8 +178,8 @@ export const VARIABLES = {
     .default('USD')
     .describe('the currency of all prices, budgets, and bids, as an ISO 4217 code'),
   TOKEN_PACKS: tokenPacks('small:50:500,medium:150:1200,large:500:3500').describe(
-    'the packs of tokens that users can buy, as `name:tokens:price`, separated by commas. The price is in the unit in ' +
-      'which Stripe counts the currency, such as cents',
+    'the packs of tokens that users can buy, as `name:tokens:price`, separated by commas. The price is in the ' +
+      'smallest unit that Stripe uses for the currency, such as cents',
   ),
   DEADLINES: z
     .enum(DEADLINE_MODES, `must be one of ${DEADLINE_MODES.join(', ')}`)

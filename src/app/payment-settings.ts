@@ -10,13 +10,13 @@ import type { Metrics } from '../platform/telemetry/metrics.js';
 export function paymentSettings(config: Config, metrics: Metrics, ownOrigin: () => string): PaymentSettings {
   const countSettlement = metrics.counter(
     'payment_reports_total',
-    'What the payment provider reported to this instance, by what the report changed. A mismatch needs an operator.',
+    'Reports from the payment provider to this instance, by their effect. A mismatch needs an operator.',
     'settlement',
     SETTLEMENTS,
   );
   const countChange = metrics.counter(
     'payment_changes_total',
-    'Reports that changed a purchase, by how they reached this instance. A lookup finds what no webhook reported.',
+    'Reports that changed a purchase, by how they arrived. A lookup finds changes that no webhook reported.',
     'source',
     REPORT_SOURCES,
   );

@@ -158,7 +158,7 @@ function watchPurchases({ metrics, db, databaseWatch }: Services): void {
   );
   metrics.gauge(
     'purchase_lookups_overdue_seconds',
-    'How long a purchase has been waiting for a server to ask the payment provider about it.',
+    'How long the oldest overdue lookup of a purchase at the payment provider has been due.',
     async () => (await figures()).lookSeconds,
   );
 }

@@ -82,7 +82,7 @@ choice(
   mapValues(TRANSFER_REASONS, ({ description }) => `${description}.`),
 );
 
-choice('PurchaseStatus', 'The status of a purchase of tokens.', PURCHASE_STATE_KEYS, PURCHASE_STATES);
+choice('PurchaseStatus', 'The status of a purchase.', PURCHASE_STATE_KEYS, PURCHASE_STATES);
 
 choice('ErrorCode', 'The error codes in `errors[].extensions.code`.', ERROR_CODES, {
   ...mapValues(REFUSALS, ([status, sentence], code) => `${sentence} REST returns ${status}.${reasonsInWords(code)}`),

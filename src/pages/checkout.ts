@@ -86,15 +86,15 @@ const CHOICES = [
   ['later', 'Pay later'],
 ] as const;
 
-const LATER = 'Your payment is on its way. The tokens are credited within two minutes.';
+const LATER = 'Your payment is on its way. Your tokens will be credited within two minutes.';
 const OUTCOMES: Readonly<Record<PurchaseRow['status'], string>> = {
-  pending: 'The payment is open.',
+  pending: 'You haven’t paid yet.',
   paid: 'You paid, and your tokens were credited.',
   failed: 'The payment failed. Nothing was charged.',
   expired: 'This checkout has expired. Nothing was charged.',
   refunding: 'This purchase is being refunded.',
   refunded: 'This purchase was refunded.',
-  charged_back: 'This payment was taken back.',
+  charged_back: 'This payment was charged back.',
 };
 
 const STYLES = `${TEXT_STYLES}

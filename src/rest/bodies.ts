@@ -312,7 +312,7 @@ export const ERROR_DETAILS = entity('ErrorDetails', 'Details for programs.', {
   available: { type: integer().optional(), description: 'The number of tokens available to spend.' },
   pack: {
     type: z.string().nullable().optional(),
-    description: 'The ID of the smallest pack that would be enough. Null if no pack is.',
+    description: 'The ID of the smallest pack that would be enough. Null if no pack is large enough.',
   },
   retryAfter: { type: integer().optional(), description: 'The number of seconds to wait before you retry.' },
   limit: {

@@ -52,7 +52,7 @@ export class UserResolver {
 
   @FieldResolver(() => PurchaseConnection, {
     nullable: true,
-    description: `The user’s purchases of tokens, newest first. ${FOR_THEMSELVES}`,
+    description: `The user’s token purchases, newest first. ${FOR_THEMSELVES}`,
   })
   async purchases(@Args(() => PageArgs) pageArgs: PageArgs, @Root() { id }: ReadableUser, @Ctx() { loaders }: Context) {
     const page = await loaders.purchasesOf(id, nestedPage(pageArgs, PURCHASES_NEWEST_FIRST));

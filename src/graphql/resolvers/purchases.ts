@@ -9,8 +9,12 @@ import { BuyTokensPayload, RefundPurchasePayload } from '../types/payloads.js';
 import { PurchaseConnection } from '../types/purchases.js';
 import { mutationOptions } from './field-options.js';
 
-const BuyTokensInput = inputOf('BuyTokensInput', buyTokens.input, 'The pack, and where to return after the payment.');
-const RefundPurchaseInput = inputOf('RefundPurchaseInput', refundPurchase.input, 'How many tokens, and the reason.');
+const BuyTokensInput = inputOf('BuyTokensInput', buyTokens.input, 'The pack to buy, and the page to return to.');
+const RefundPurchaseInput = inputOf(
+  'RefundPurchaseInput',
+  refundPurchase.input,
+  'The number of tokens to refund, and the reason.',
+);
 
 @Resolver()
 export class PurchaseResolver {
@@ -31,7 +35,7 @@ export class PurchaseResolver {
 
 @Resolver(() => Viewer)
 export class ViewerPurchasesResolver {
-  @FieldResolver(() => PurchaseConnection, { description: 'The account’s purchases of tokens, newest first.' })
+  @FieldResolver(() => PurchaseConnection, { description: 'The account’s token purchases, newest first.' })
   async purchases(@Args(() => PageArgs) page: PageArgs, @Ctx() { caller }: Context) {
     return new Connection(await performWithin(listPurchases, page, caller));
   }

@@ -4,9 +4,9 @@ export const ACCOUNT_EVENT_DESCRIPTIONS = {
   'account.password_changed': 'The password was changed or reset, or it was blocked when an email change was undone.',
   'account.email_undo_pending':
     'The owner of a former email address wants the account back. The account doesn’t change until support decides.',
-  'purchase.paid': 'A purchase of tokens was paid, and the tokens were credited.',
-  'purchase.refunded': 'A purchase, or a part of it, was refunded.',
-  'purchase.charged_back': 'A chargeback was lost, so the tokens of a purchase were taken back.',
+  'purchase.paid': 'A purchase was paid, and its tokens were credited.',
+  'purchase.refunded': 'A purchase was refunded, fully or partially.',
+  'purchase.charged_back': 'A chargeback was lost, so the purchase’s tokens were taken back.',
   'webhook.failing': 'A webhook endpoint has been failing for a day.',
   'webhook.paused': 'The service paused a webhook endpoint. If you pause an endpoint yourself, there’s no event.',
 } as const;

@@ -170,10 +170,10 @@ export const NOTIFICATIONS = {
   },
   'purchase.paid': { user: now('You have new tokens', 'Your payment arrived, and your tokens were credited.') },
   'purchase.refunded': {
-    user: now('Your purchase was refunded', 'You get money back. The tokens were taken from your balance.'),
+    user: now('Your purchase was refunded', 'We sent your money back and took the refunded tokens from your balance.'),
   },
   'purchase.charged_back': {
-    user: now('Your payment was taken back', 'Your bank took a payment back, so we took back its tokens.'),
+    user: now('Your payment was charged back', 'Your bank reversed the payment, so we took back its tokens.'),
   },
   'webhook.failing': {
     user: now('Your webhook is failing', 'For a day, every attempt to reach your webhook endpoint has failed.'),

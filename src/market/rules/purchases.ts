@@ -19,9 +19,9 @@ export const PURCHASE_STATES = {
   paid: 'The user paid, and the tokens were credited.',
   failed: 'The payment failed. If it succeeds later, the purchase becomes paid.',
   expired: 'The checkout expired. If the payment provider reports a payment later, the purchase becomes paid.',
-  refunding: 'A refund was requested. Its tokens were taken back.',
+  refunding: 'A refund is in progress. Its tokens were taken back.',
   refunded: 'The whole price was refunded.',
-  charged_back: 'The user’s bank took the payment back.',
+  charged_back: 'The user’s bank charged the payment back.',
 } as const;
 export type PurchaseState = keyof typeof PURCHASE_STATES;
 export const PURCHASE_STATE_KEYS = Object.keys(PURCHASE_STATES) as [PurchaseState, ...PurchaseState[]];

@@ -21,13 +21,13 @@ export const TRANSFER_REASONS = {
   },
   adjustment: { systemAccount: 'issuance', description: 'A correction by an admin' },
   purchase: { systemAccount: 'issuance', description: 'Tokens that the user bought' },
-  purchase_refund: { systemAccount: 'issuance', description: 'Bought tokens whose price is refunded' },
+  purchase_refund: { systemAccount: 'issuance', description: 'Bought tokens taken back for a refund' },
   purchase_refund_undone: {
     systemAccount: 'issuance',
-    description: 'Bought tokens that come back, because the payment provider refused the refund',
+    description: 'Bought tokens returned because the payment provider refused the refund',
   },
   chargeback: { systemAccount: 'issuance', description: 'Tokens taken back after a lost chargeback' },
-  debt_payment: { systemAccount: 'issuance', description: 'Tokens that pay the debt from a chargeback' },
+  debt_payment: { systemAccount: 'issuance', description: 'Tokens that pay the debt from a lost chargeback' },
 } as const satisfies Record<string, { systemAccount: SystemAccount; description: string }>;
 
 export type TransferReason = keyof typeof TRANSFER_REASONS;

@@ -15,7 +15,7 @@ export function openPurchaseLookups(services: PaymentServices & Pick<Services, '
   const looking = repeat(
     () => lookAtPurchases(services, db, stopping.signal),
     PURCHASES.everyMs,
-    (error) => services.log.warn({ err: error }, 'looking for purchases to ask about failed'),
+    (error) => services.log.warn({ err: error }, 'could not find the purchases that are due for a lookup'),
   );
   return {
     wake: looking.wake,

@@ -35,7 +35,7 @@ export async function settleAndTell(
   return settlement;
 }
 
-const MISMATCH = 'a payment differs from its purchase, so nothing was changed: compare the two';
+const MISMATCH = 'a payment differs from its purchase, so nothing was changed. Compare the two';
 
 /** Settles an event from the provider. */
 export async function settleEvent(services: PaymentServices, db: Db, report: PaymentReport): Promise<void> {
@@ -102,7 +102,7 @@ export async function callProvider(services: PaymentServices, db: Db, id: Purcha
     await settleAndTell(services, db, id, checkout, source);
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error;
-    services.log.error({ err: error, purchaseId: id }, 'the payment provider refuses or doesn’t know a checkout');
+    services.log.error({ err: error, purchaseId: id }, 'the payment provider refused or doesn’t recognize a checkout');
     if (sessionId !== null) services.payments.recordReport(source, 'mismatch');
     await expireUnknown(db, id, sessionId);
   }

@@ -42,15 +42,15 @@ export interface NewPurchase {
 export const buyTokens = operation({
   name: 'buyTokens',
   description:
-    'Creates a purchase of a pack of tokens, and returns the page where you pay. You get the tokens once the payment ' +
-    'has arrived. A repeat with the same Idempotency-Key returns the purchase as it is then.',
+    'Creates a purchase of a pack of tokens and returns the URL of its checkout page. You get the tokens when your ' +
+    'payment arrives. If you repeat a call with the same Idempotency-Key, it returns the purchase’s current state.',
   allows: ['homeowner', 'contractor'],
   budget: 'write',
   refusals: ['NOT_CONFIGURED', 'PAYMENTS_UNAVAILABLE'],
   input: z.strictObject({
     pack: requiredText(TEXT.kind).describe('The ID of a pack in the catalog’s `tokenPacks`.'),
     returnUrl: requiredText(TEXT.url).describe(
-      'The page to open after the payment. It must be on this server or on an origin in CORS_ORIGINS.',
+      'The page that the checkout returns you to. It must be on this server or on an origin in CORS_ORIGINS.',
     ),
   }),
   run: ({ db, viewer: { userId }, services }, input): Promise<NewPurchase> => {
@@ -83,7 +83,7 @@ export const buyTokens = operation({
 });
 
 function notConfigured() {
-  return refuse('NOT_CONFIGURED', { message: 'Nobody can buy tokens on this server, because it has no payments.' });
+  return refuse('NOT_CONFIGURED', { message: 'Payments aren’t set up on this server.' });
 }
 
 /** A page on another site could imitate ours, so buyers return only to known origins. */
@@ -103,11 +103,11 @@ async function assertMayBuy(tx: Db, userId: UserId, tokens: number): Promise<voi
     throw invalidField('pack', 'would make the balance larger than the maximum, 2,000,000,000');
   if (counts.open >= openMax)
     throw refuse('VALIDATION_FAILED', {
-      message: `You have ${openMax} open purchases, which is the maximum. They expire after ${openMinutes} minutes.`,
+      message: `You have ${openMax} open purchases. Pay for one, or wait. They expire after ${openMinutes} minutes.`,
     });
   if (counts.today >= perDayMax)
     throw refuse('RATE_LIMITED', {
-      message: `You can make ${perDayMax} purchases per day.`,
+      message: `You can make ${perDayMax} purchases in 24 hours. Try again later.`,
       details: { retryAfter: Math.max(1, counts.seconds), limit: 'purchases' },
     });
 }
@@ -125,7 +125,7 @@ function shownTo({ role }: Pick<Viewer, 'role'>, purchase: Purchase): Purchase {
 
 export const listPurchases = operation({
   name: 'purchases',
-  description: 'Lists your purchases of tokens, newest first. Admins can list any user’s purchases.',
+  description: 'Lists your token purchases, newest first. Admins can list any user’s purchases.',
   allows: 'signed in',
   budget: 'read',
   refusals: ['FORBIDDEN'],
@@ -149,7 +149,7 @@ const purchaseInput = z.strictObject({ id: idInPath('purchase').describe('The pu
 
 export const readPurchase = operation({
   name: 'purchase',
-  description: 'Returns a purchase. Only its user and admins can read it.',
+  description: 'Returns a purchase. Only its buyer and admins can read it.',
   allows: 'signed in',
   budget: 'read',
   input: purchaseInput,
@@ -169,8 +169,9 @@ function notFound() {
 export const refundPurchase = operation({
   name: 'refundPurchase',
   description:
-    'Refunds a purchase, or a part of it. The tokens are taken back first. If the payment provider refuses the ' +
-    'refund, the user gets them back. A repeat with the same Idempotency-Key returns the purchase as it is then.',
+    'Refunds a purchase, fully or partially. The tokens are taken back first. If the payment provider refuses the ' +
+    'refund, the user gets the tokens back. If you repeat a call with the same Idempotency-Key, it returns the ' +
+    'purchase’s current state.',
   allows: ['admin'],
   budget: 'write',
   refusals: ['INVALID_TRANSITION', 'INSUFFICIENT_TOKENS', 'NOT_CONFIGURED', 'PAYMENTS_UNAVAILABLE'],
@@ -180,7 +181,9 @@ export const refundPurchase = operation({
       .min(1)
       .max(PURCHASES.packTokensMax)
       .nullish()
-      .describe('The number of tokens to take back. By default, all that are left from the purchase and available.'),
+      .describe(
+        'The number of tokens to take back. By default, all of the purchase’s tokens that are still available.',
+      ),
     reason: requiredText(TEXT.note).describe(
       'The reason. It’s stored permanently with the transfer, so don’t include private information.',
     ),
@@ -239,7 +242,7 @@ async function refundedNow(tx: Db, purchase: PurchaseRow, asked: number | null |
   const tokens = asked ?? available;
   if (tokens === 0 || tokens > available)
     throw refuse('INSUFFICIENT_TOKENS', {
-      message: `Only ${available} tokens are left from this purchase and available.`,
+      message: `Only ${available} of this purchase’s tokens are still available.`,
       details: { required: Math.max(1, tokens), available },
     });
   const amount = refundAmount(purchase, tokens);

@@ -11,21 +11,21 @@ const tokens = { type: integer(1), description: 'The number of tokens in the pac
 const amount = { type: integer(1), description: 'The price, in the currency’s smallest unit.', example: 500 };
 const currency = {
   type: requiredText(TEXT.kind),
-  description: 'The market’s currency, as an ISO 4217 code. Budgets and bids are in it, too.',
+  description: 'The market’s currency, as an ISO 4217 code. Budgets and bids use it, too.',
   example: 'USD',
 };
 const webAddress = z.string().nullable().meta({ maxLength: TEXT.url });
 
-export const TOKEN_PACK = entity('TokenPack', 'A number of tokens that you can buy with `buyTokens`.', {
+export const TOKEN_PACK = entity('TokenPack', 'A pack of tokens that you can buy with `buyTokens`.', {
   id: pack,
   tokens,
   amount,
   currency,
 });
 
-export const PURCHASE = entity('Purchase', 'A purchase of tokens. We don’t hold any card data.', {
+export const PURCHASE = entity('Purchase', 'A purchase of tokens. We don’t store any card data.', {
   id: identifier('purchase'),
-  userId: { type: idOf('user'), description: 'The user who buys the tokens.' },
+  userId: { type: idOf('user'), description: 'The user who made the purchase.' },
   pack,
   status: {
     type: enumOf(PURCHASE_STATE_KEYS, 'PurchaseStatus'),
@@ -35,20 +35,20 @@ export const PURCHASE = entity('Purchase', 'A purchase of tokens. We don’t hol
   tokens,
   amount,
   currency,
-  refundedTokens: { type: integer(), description: 'The tokens that were refunded.', example: 0 },
+  refundedTokens: { type: integer(), description: 'The number of tokens that were refunded.', example: 0 },
   refundedAmount: {
     type: integer(),
-    description: 'The money that was refunded, in the currency’s smallest unit.',
+    description: 'The amount that was refunded, in the currency’s smallest unit.',
     example: 0,
   },
   receiptUrl: {
     type: webAddress,
-    description: 'The receipt from the payment provider. Null if there is none, or if it isn’t known yet.',
+    description: 'The URL of the payment provider’s receipt. Null if there’s no receipt, or if it isn’t known yet.',
     example: null,
   },
   disputedAt: {
     type: timestamp.nullable(),
-    description: 'When the chargeback that is open began. Null if there is none, and for everyone but admins.',
+    description: 'When the open chargeback began. Null if no chargeback is open, and for everyone except admins.',
     example: null,
   },
   expiresAt: { type: timestamp, description: 'When the checkout expires.' },
@@ -56,11 +56,11 @@ export const PURCHASE = entity('Purchase', 'A purchase of tokens. We don’t hol
   createdAt: { type: timestamp, description: 'When the purchase was created.' },
 });
 
-export const NEW_PURCHASE = entity('NewPurchase', 'A purchase, and the page where it’s paid.', {
+export const NEW_PURCHASE = entity('NewPurchase', 'A new purchase, and the URL of its checkout page.', {
   purchase: { type: PURCHASE.schema, description: 'The purchase.' },
   checkoutUrl: {
     type: webAddress,
-    description: 'The page where the user pays. Null in a dry run, and once the purchase is no longer pending.',
+    description: 'The URL of the checkout page. Null in a dry run, and if the purchase is no longer pending.',
     example: 'https://checkout.stripe.com/c/pay/cs_test_a1b2c3',
   },
 });

@@ -158,6 +158,6 @@ export const CATALOG = entity('Catalog', 'Suggested values for forms. Other valu
   urgencies: { type: z.array(CATALOG_URGENCY.schema), description: 'The urgencies, from least to most urgent.' },
   tokenPacks: {
     type: z.array(TOKEN_PACK.schema),
-    description: 'The packs of tokens that you can buy. Empty if this server has no payments.',
+    description: 'The packs of tokens that you can buy. Empty if payments aren’t set up on this server.',
   },
 });

@@ -17,7 +17,7 @@ export const TOKEN_BALANCE = entity(
     bought: { type: integer(), description: 'The tokens in the account that were bought.', example: 0 },
     debt: {
       type: integer(),
-      description: 'The tokens owed after a lost chargeback. Later credits and released stakes pay them first.',
+      description: 'The tokens owed after lost chargebacks. Later credits and released stakes pay this debt first.',
       example: 0,
     },
   },
@@ -82,7 +82,7 @@ export const TOKEN_TRANSFER = entity(
     bought: { type: integer(), description: 'The number of transferred tokens that were bought.', example: 0 },
     purchaseId: {
       type: idOf('purchase').nullable(),
-      description: 'The purchase that the transfer is for. Null for other transfers.',
+      description: 'The purchase that was credited, refunded, or charged back. Null for other transfers.',
       example: null,
     },
   },
@@ -98,10 +98,14 @@ export const TOKEN_MISMATCH = entity(
     keptHeld: { type: integer(), description: 'The stored number of held tokens.', example: 5 },
     summedHeld: { type: z.int(), description: 'The sum of the active holds.', example: 5 },
     keptBought: { type: integer(), description: 'The stored number of bought tokens.', example: 0 },
-    summedBought: { type: z.int(), description: 'The sum of the bought tokens of the transfers.', example: 0 },
+    summedBought: { type: z.int(), description: 'The sum of the bought tokens in the transfers.', example: 0 },
     keptDebt: { type: integer(), description: 'The stored debt.', example: 0 },
-    summedDebt: { type: z.int(), description: 'The debts from lost chargebacks, minus the payments.', example: 0 },
-    keptPurchased: { type: integer(), description: 'The tokens that the purchases have credited.', example: 0 },
+    summedDebt: { type: z.int(), description: 'The debts from lost chargebacks, minus the debt payments.', example: 0 },
+    keptPurchased: {
+      type: integer(),
+      description: 'The tokens credited for purchases, minus the tokens taken back.',
+      example: 0,
+    },
     summedPurchased: { type: z.int(), description: 'The sum of the transfers for purchases.', example: 0 },
   },
 );
