@@ -117,10 +117,10 @@ async function kill(dice: Dice, { signal }: AbortController): Promise<void> {
   }
 }
 
-/** A starting server asks about all purchases that are waiting. */
+/** A starting server asks about all purchases that are waiting. The one before it may have died after a claim. */
 async function look(): Promise<void> {
-  await app.sql`update purchases set look_at = now() where look_at is not null`;
   await instances.kill(0);
+  await app.sql`update purchases set look_at = now() where look_at is not null`;
   await instances.revive(0);
   await until(async () => (await app.sql`select from purchases where look_at <= now()`).length === 0);
 }
