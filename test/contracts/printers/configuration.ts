@@ -69,7 +69,12 @@ function variables(): Variable[] {
 
 function written(preset: unknown): string {
   if (typeof preset === 'boolean') return preset ? 'on' : 'off';
-  return Array.isArray(preset) ? preset.join(',') : String(preset ?? '');
+  return Array.isArray(preset) ? preset.map(writtenItem).join(',') : String(preset ?? '');
+}
+
+/** A pack of tokens is written as `name:tokens:price`. */
+function writtenItem(item: unknown): string {
+  return typeof item === 'object' && item !== null ? Object.values(item).join(':') : String(item);
 }
 
 function sentence(description: string): string {

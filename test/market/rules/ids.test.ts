@@ -24,6 +24,7 @@ const PREFIXES: [kind: IdKind, prefix: string][] = [
   ['viewer', 'vwr'],
   ['adminAction', 'act'],
   ['accountEvent', 'aev'],
+  ['purchase', 'pur'],
 ];
 const KSUID = '3MQ9v21sA0uS08YwvlPdPHE1hFT';
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { invalidField } from '../../../platform/call/validation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import type { Db } from '../../../platform/db/database.js';
+import { inWords } from '../../../platform/errors.js';
 import type { Page, SamePageRequest } from '../../../platform/db/pages/page.js';
 import { requiredText } from '../../../platform/fields/values.js';
 import { refuse } from '../../rules/errors.js';
@@ -56,12 +57,15 @@ export const buyTokens = operation({
   run: ({ db, viewer: { userId }, services }, input): Promise<NewPurchase> => {
     const { provider, packs, currency } = services.payments;
     if (!provider) throw notConfigured();
-    const pack = packs.find(({ id }) => id === input.pack);
-    if (!pack) throw invalidField('pack', `must be one of ${packs.map(({ id }) => id).join(', ')}`);
-    if (!mayReturnTo(services, input.returnUrl))
-      throw invalidField('returnUrl', 'must be on this server or on an origin that this server allows');
     return db.inTransaction(async (tx) => {
-      await assertMayBuy(tx, userId, pack.tokens);
+      const [account] = await lockBalance(tx, { userId });
+      await assertWithinLimits(tx, userId);
+      const pack = packs.find(({ id }) => id === input.pack);
+      if (!pack) throw invalidField('pack', `must be one of ${packs.map(({ id }) => id).join(', ')}`);
+      if (!account || account.balance + pack.tokens > ADJUSTED_BALANCE_MAX)
+        throw invalidField('pack', 'would make the balance larger than the maximum, 2,000,000,000');
+      if (!mayReturnTo(services, input.returnUrl))
+        throw invalidField('returnUrl', 'must be on this server or on an origin that this server allows');
       const { id, tokens, amount } = pack;
       const { name, livemode } = provider;
       const returnUrl = new URL(input.returnUrl).href;
@@ -93,23 +97,22 @@ function mayReturnTo({ payments, mail }: Pick<Services, 'payments' | 'mail'>, te
   return ['http:', 'https:'].includes(protocol) && [...payments.returnOrigins, mail.addresses.origin].includes(origin);
 }
 
-/** The balance's lock prevents two purchases of the same user from passing these checks at the same time. */
-async function assertMayBuy(tx: Db, userId: UserId, tokens: number): Promise<void> {
-  const [account] = await lockBalance(tx, { userId });
+/**
+ * The balance's lock prevents two purchases of the same user from passing at the same time. A repeat with the same key
+ * returns its purchase before it gets here.
+ */
+async function assertWithinLimits(tx: Db, userId: UserId): Promise<void> {
   const [counts] = await countPurchases(tx, { userId });
-  if (!account || !counts) throw new Error('A user without a balance wants to buy tokens.');
-  const { openMax, perDayMax, openMinutes } = PURCHASES;
-  if (account.balance + tokens > ADJUSTED_BALANCE_MAX)
-    throw invalidField('pack', 'would make the balance larger than the maximum, 2,000,000,000');
-  if (counts.open >= openMax)
-    throw refuse('VALIDATION_FAILED', {
-      message: `You have ${openMax} open purchases. Pay for one, or wait. They expire after ${openMinutes} minutes.`,
-    });
-  if (counts.today >= perDayMax)
-    throw refuse('RATE_LIMITED', {
-      message: `You can make ${perDayMax} purchases in 24 hours. Try again later.`,
-      details: { retryAfter: Math.max(1, counts.seconds), limit: 'purchases' },
-    });
+  const { openMax, perDayMax } = PURCHASES;
+  const limited = (what: string, seconds: number) => {
+    const retryAfter = Math.max(1, seconds);
+    const message = `${what} Try again in ${inWords(retryAfter)}.`;
+    return refuse('RATE_LIMITED', { message, details: { retryAfter, limit: 'purchases' } });
+  };
+  if (counts && counts.open >= openMax)
+    throw limited(`You have ${openMax} open purchases. Pay for one, or wait until one expires.`, counts.openSeconds);
+  if (counts && counts.today >= perDayMax)
+    throw limited(`You can make ${perDayMax} purchases in 24 hours.`, counts.todaySeconds);
 }
 
 async function orderOf(db: Db, id: PurchaseId): Promise<PurchaseRow> {

@@ -39,8 +39,11 @@ export const countPurchases = statement(
   {
     open: sql<number>`count(*) filter (where status = 'pending' and expires_at > now())::int`,
     today: sql<number>`count(*) filter (where created_at > now() - interval '1 day')::int`,
-    /** How long until the oldest of the day's purchases no longer counts. */
-    seconds: sql<number>`coalesce(ceil(extract(epoch from min(created_at) filter (
+    /** Until the oldest open one expires. */
+    openSeconds: sql<number>`coalesce(ceil(extract(epoch from min(expires_at) filter (
+      where status = 'pending' and expires_at > now()) - now())), 0)::int`,
+    /** Until the oldest one in the last 24 hours is older. */
+    todaySeconds: sql<number>`coalesce(ceil(extract(epoch from min(created_at) filter (
       where created_at > now() - interval '1 day') + interval '1 day' - now())), 0)::int`,
   },
   ($: Placeholders<{ userId: UserId }>, fields) => selectFrom(purchases, fields, eq(all.userId, $('userId'))),
