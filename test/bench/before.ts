@@ -70,16 +70,30 @@ async function requestsOf(work: Work, side: Side): Promise<(n: number) => Buffer
 async function measure(work: Work, side: Side): Promise<Side['figures'][number]> {
   const { database, server } = side;
   const next = await requestsOf(work, side);
+  await untilSettled(database);
   const used = () => ({ server: cpuSeconds(server.pid), postgres: postgresCpuSeconds(database.pid) });
   const before = used();
   const { port } = server;
   const driven = await drive({ port, connections: work.connections, seconds: SECONDS, next });
   if (driven.refused > 0) throw new Error(`${work.name}: ${driven.refused} calls were refused.`);
-  // Events get their positions after the response.
-  await new Promise((done) => setTimeout(done, 300));
+  await untilSettled(database);
   const after = used();
   const perRequest = (seconds: number) => (1_000 * seconds) / driven.answered;
   return { server: perRequest(after.server - before.server), postgres: perRequest(after.postgres - before.postgres) };
+}
+
+/** Events get their positions and notifications after the response. The stock's events count for neither version. */
+async function untilSettled({ sql }: BenchDatabase): Promise<void> {
+  const [{ isStored } = { isStored: false }] = await sql<{ isStored: boolean }[]>`
+    select to_regclass('notification_cursor') is not null as "isStored"`;
+  const stored = isStored
+    ? sql`and (select stored_up_to from notification_cursor) >= (select max(position) from events)`
+    : sql``;
+  for (;;) {
+    const [row] = await sql`select not exists (select from events where position is null) ${stored} as settled`;
+    if (row?.settled) return;
+    await new Promise((done) => setTimeout(done, 20));
+  }
 }
 
 function median(values: readonly number[]): number {

@@ -302,15 +302,25 @@ function sameTime(what: string, { startedAt }: Market, is: unknown, shouldBe: nu
     same(what, is, `about ${new Date(startedAt + shouldBe * 1_000).toISOString()}`);
 }
 
+/** In order of time. The model doesn't know which of two actions in the same minute comes first. */
 function sameUpcoming(market: Market, expected: readonly Upcoming[], data: Json[]): void {
+  const times = data.map(({ at }) => Date.parse(at));
+  same(
+    'the order of what is upcoming',
+    times,
+    times.toSorted((one, other) => one - other),
+  );
+  const byAction = <Item extends { action: string }>(list: readonly Item[]) =>
+    list.toSorted((one, other) => (one.action.toUpperCase() < other.action.toUpperCase() ? -1 : 1));
+  const [shown, known] = [byAction(data), byAction(expected)];
   same(
     'what is upcoming',
-    data.map(({ action }) => action.toUpperCase()),
-    expected.map(({ action }) => action),
+    shown.map(({ action }) => action.toUpperCase()),
+    known.map(({ action }) => action),
   );
-  for (const [index, { action, at }] of expected.entries()) {
-    sameTime(`when the clock does this: ${action}`, market, data[index].at, at);
-    same('whether somebody can prevent it', typeof data[index].unless, 'string');
+  for (const [index, { action, at }] of known.entries()) {
+    sameTime(`when the clock does this: ${action}`, market, shown[index].at, at);
+    same('whether somebody can prevent it', typeof shown[index].unless, 'string');
   }
 }
 
