@@ -31,6 +31,8 @@ export function openCheckoutPage(services: Services, links: SiteLinks): Pages {
     const [purchase] = isId('purchase', id) ? await selectOrder(db, { id }) : [];
     if (purchase?.provider !== 'local') throw refuse('NOT_FOUND', { message: 'Purchase not found.' });
     allowStyles(exchange);
+    // With the other pages’ policy, `no-referrer`, browsers would send the form with `Origin: null`.
+    exchange.response.setHeader('Referrer-Policy', 'same-origin');
     exchange.send(200, HTML, htmlPage({ title: 'Checkout', styles: STYLES, links, body: pageOf(purchase) }));
   }
 
