@@ -13,6 +13,7 @@ import { isLocal } from '../platform/http/local.js';
 import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
 import type { Pages } from '../platform/http/pages/pages.js';
 import { allowStyles } from '../platform/http/policy.js';
+import { isLoopback } from '../platform/security/address.js';
 import { LOCAL_CHECKOUT_PATH, localCheckout, localPaymentOf } from '../platform/payments/local.js';
 
 const METHODS = ['GET', 'HEAD', 'POST'];
@@ -31,6 +32,8 @@ export function openCheckoutPage(services: Services, links: SiteLinks): Pages {
     const [purchase] = isId('purchase', id) ? await selectOrder(db, { id }) : [];
     if (purchase?.provider !== 'local') throw refuse('NOT_FOUND', { message: 'Purchase not found.' });
     allowStyles(exchange);
+    // With the other pages’ policy, `no-referrer`, browsers would send the form with `Origin: null`.
+    exchange.response.setHeader('Referrer-Policy', 'same-origin');
     exchange.send(200, HTML, htmlPage({ title: 'Checkout', styles: STYLES, links, body: pageOf(purchase) }));
   }
 
@@ -54,10 +57,12 @@ export function openCheckoutPage(services: Services, links: SiteLinks): Pages {
 
 const ONLY_HERE = 'Only a browser on this machine can open this page.';
 
-/** Another site's page can't pay here. */
+/** Another site's page can't pay here, even if its name leads to this machine. */
 function isSameOrigin(exchange: Exchange): boolean {
-  const origin = exchange.header('origin');
-  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === exchange.header('host'));
+  const host = exchange.header('host') ?? '';
+  const [own, origin] = [`http://${host}`, exchange.header('origin')];
+  if (!URL.canParse(own) || !isLoopback(new URL(own).hostname)) return false;
+  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
 }
 
 function pageOf(purchase: PurchaseRow): string {

@@ -38,7 +38,10 @@ describe('The local checkout page', () => {
     const answer = await buy(app, hanna);
     const { id } = answer.body.purchase;
     expect(answer.body.checkout_url).toBe(`${app.url}/checkout/${id}`);
-    const page = await (await pageOf(id)).text();
+    const opened = await pageOf(id);
+    // With the other pages' policy, `no-referrer`, browsers would send the form without its origin.
+    expect(opened.headers.get('referrer-policy')).toBe('same-origin');
+    const page = await opened.text();
     for (const words of ['Buy 50 tokens', '$5.00', 'Pay</button>', 'Fail</button>', 'Pay later</button>', RETURN_URL])
       expect(page).toContain(words);
     const paid = await (await choose(id, 'pay')).text();
@@ -84,7 +87,11 @@ describe('The local checkout page', () => {
 
   it("another site's page can't pay, and neither can a client behind a proxy", async () => {
     const id = await bought(app, hanna);
-    expect((await choose(id, 'pay', { origin: 'https://evil.example' })).status).toBe(403);
+    for (const origin of ['https://evil.example', 'null'])
+      expect((await choose(id, 'pay', { origin })).status).toBe(403);
+    expect((await choose(id, 'none', { origin: app.url })).status).toBe(200);
+    // Another site's name can lead to this machine.
+    expect((await choose(id, 'pay', { host: 'evil.example', origin: 'http://evil.example' })).status).toBe(403);
     expect((await choose(id, 'pay', { 'x-forwarded-for': '203.0.113.7' })).status).toBe(403);
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'pending' });
   });

@@ -20,6 +20,7 @@ type Session = Pick<
   | 'livemode'
   | 'expires_at'
   | 'success_url'
+  | 'payment_link'
 > & { payment_intent: string | null };
 type Payment = Pick<Stripe.PaymentIntent, 'id' | 'object' | 'status' | 'amount'> & { latest_charge: Charge | null };
 type Charge = Pick<Stripe.Charge, 'id' | 'object' | 'receipt_url'>;
@@ -277,6 +278,7 @@ export class StripeDouble {
       expires_at: expiresAt,
       success_url: params.get('success_url'),
       payment_intent: null,
+      payment_link: null,
     };
     this.sessions.set(id, session);
     return session;
@@ -326,15 +328,20 @@ function found<T>(map: ReadonlyMap<string, T>, id: string): T {
 interface Delivery {
   readonly secret?: string;
   readonly at?: number;
+  /** Replaces the right one. */
+  readonly signature?: string;
 }
 
 const signer = new Stripe(STRIPE_SECRETS.key);
 
 /** Sends an event to a server, signed as Stripe signs it. */
-export function deliver(url: string, event: object, { secret = STRIPE_SECRETS.webhook, at }: Delivery = {}) {
+export function deliver(url: string, event: object, { secret = STRIPE_SECRETS.webhook, at, ...given }: Delivery = {}) {
   const payload = JSON.stringify(event);
   const timestamp = at ?? Math.floor(Date.now() / 1_000);
-  const signature = signer.webhooks.generateTestHeaderString({ payload, secret, timestamp });
+  const signature =
+    given.signature === undefined
+      ? signer.webhooks.generateTestHeaderString({ payload, secret, timestamp })
+      : `t=${timestamp},v1=${given.signature}`;
   return fetch(`${url}/v1/payments/stripe`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'stripe-signature': signature },

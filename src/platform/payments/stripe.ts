@@ -58,7 +58,7 @@ export function createStripePayments({ secretKey, webhookSecret, apiUrl }: Strip
     findByPayment: async (paymentId) => {
       const query = { payment_intent: paymentId, limit: 1, expand: [`data.${WITH_CHARGE}`] };
       const [session] = (await answer(stripe.checkout.sessions.list(query))).data;
-      return session && checkoutOf(session);
+      return session && isOurs(session) ? checkoutOf(session) : undefined;
     },
     refund: async ({ key, orderId, paymentId, amount }) => {
       // Stripe forgets idempotency keys after a day, so look for the refund of an earlier call first.
@@ -69,13 +69,14 @@ export function createStripePayments({ secretKey, webhookSecret, apiUrl }: Strip
       return refundOf(refund, livemode);
     },
     readEvent: (body, signature) => {
+      let event: Stripe.Event;
       try {
-        return reportOf(stripe.webhooks.constructEvent(body, signature, webhookSecret, signatureSeconds));
+        event = stripe.webhooks.constructEvent(body, signature, webhookSecret, signatureSeconds);
       } catch (error) {
-        if (error instanceof Stripe.errors.StripeSignatureVerificationError || error instanceof SyntaxError)
-          throw new NotSigned(error.message);
-        throw error;
+        // The SDK throws different kinds of errors for signatures that it can't read.
+        throw new NotSigned(String(error));
       }
+      return reportOf(event);
     },
   };
 }
@@ -86,13 +87,15 @@ const REFUNDS_LISTED = 100;
 
 /** The events that the webhook endpoint needs. All others are ignored. */
 function reportOf(event: Stripe.Event): PaymentReport | undefined {
+  // A connected account's money isn't ours.
+  if (event.account !== undefined) return undefined;
   switch (event.type) {
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
     case 'checkout.session.expired':
-      return checkoutOf(event.data.object);
+      return isOurs(event.data.object) ? checkoutOf(event.data.object) : undefined;
     case 'checkout.session.async_payment_failed':
-      return { ...checkoutOf(event.data.object), outcome: 'failed' };
+      return isOurs(event.data.object) ? { ...checkoutOf(event.data.object), outcome: 'failed' } : undefined;
     case 'refund.created':
     case 'refund.updated':
     case 'refund.failed':
@@ -104,6 +107,11 @@ function reportOf(event: Stripe.Event): PaymentReport | undefined {
     default:
       return undefined;
   }
+}
+
+/** A buyer can give a payment link any order's ID, and the payment could be for anything. */
+function isOurs({ payment_link }: Stripe.Checkout.Session): boolean {
+  return payment_link === null;
 }
 
 function checkoutOf(session: Stripe.Checkout.Session): Checkout {

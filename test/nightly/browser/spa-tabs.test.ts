@@ -9,6 +9,7 @@ import { callRest } from '../../story/calls.js';
 import { contractor, homeowner } from '../../story/cast.js';
 import { DRAFT } from '../../story/journey.js';
 import { mailboxPage, mailTo } from '../../market/mail/mailbox.js';
+import { look } from '../../market/operations/purchases/buyer.js';
 import { needs, programPath } from '../../setup/needs.js';
 import { ARGS } from '../../browser/chromium.js';
 import { openSite, type Site } from './spa-site.js';
@@ -24,7 +25,11 @@ const lifetime = programPath('chromium') ? { beforeAll, afterAll } : { beforeAll
 
 lifetime.beforeAll(async () => {
   site = await openSite();
-  app = await openTestApp({ CORS_ORIGINS: site.url, APP_JOB_URL: `${site.url}/apollo.html#/jobs/{id}` });
+  app = await openTestApp({
+    CORS_ORIGINS: site.url,
+    APP_JOB_URL: `${site.url}/apollo.html#/jobs/{id}`,
+    PAYMENTS: 'local',
+  });
   await site.build(app.url);
   browser = await chromium.launch({ executablePath: programPath('chromium') ?? 'chromium', args: ARGS });
 });
@@ -83,6 +88,47 @@ for (const client of ['apollo', 'urql'] as const) {
       TEST_MS,
     );
 
+    for (const choice of ['Pay', 'Pay later'] as const)
+      chromiumThere.it(
+        `show a higher balance without a reload after “${choice}”, which publishes the urgent job that was refused`,
+        async () => {
+          const { first, second, close } = await twoTabs(client, choice === 'Pay' ? 'Olga' : 'Paul');
+          const { job } = await draft(first, 'urgent');
+          const address = `${site.url}/${client}.html#/jobs/${job}`;
+          for (const page of [first, second]) {
+            await page.goto(address);
+            await see(page, 'tokens', '10');
+            await page.evaluate('window.isNotReloaded = true');
+          }
+          await first.getByRole('button', { name: 'PUBLISH' }).click();
+          await first.getByText('You need 30 tokens and have 10.').waitFor();
+          await first.getByRole('button', { name: 'Buy 50 tokens for $5.00' }).click();
+          await first.getByRole('heading', { name: 'Buy 50 tokens' }).waitFor();
+          await first.getByRole('button', { name: choice, exact: true }).click();
+          await first.getByText(choice === 'Pay' ? 'You paid' : 'Your payment is on its way').waitFor();
+          await first.getByRole('link', { name: 'Go back to the app' }).click();
+          await first.waitForURL(address);
+
+          const unpaid = choice === 'Pay' ? [] : [first, second];
+          for (const page of unpaid) {
+            await see(page, 'tokens', '10');
+            await page.evaluate('window.isNotReloaded = true');
+          }
+          if (choice === 'Pay later') await look(app);
+          for (const page of [first, second]) await see(page, 'tokens', '60');
+          for (const page of [...unpaid, second]) expect(await page.evaluate('window.isNotReloaded')).toBe(true);
+          await first.getByRole('button', { name: 'PUBLISH' }).click();
+          for (const page of [first, second]) await see(page, 'status', 'OPEN');
+          await see(first, 'tokens', '30');
+          expect(
+            await app.sql`select p.status, p.tokens, b.balance from purchases p join token_balances b using (user_id)
+            join homeowners h using (user_id) join jobs j on j.homeowner_id = h.id where j.id = ${job}`,
+          ).toEqual([{ status: 'paid', tokens: 50, balance: 30 }]);
+          await close();
+        },
+        TEST_MS,
+      );
+
     chromiumThere.it(
       'show another user whose session is stored while the tabs are open',
       async () => {
@@ -127,12 +173,17 @@ async function twoTabs(client: string, name: string) {
 
 /** Publishes a job as this page's user. */
 async function publish(page: Page): Promise<string> {
+  const { job, token } = await draft(page, 'standard');
+  const published = await callRest(app, 'publish', { by: { token }, job });
+  expect(published.status).toBe(200);
+  return job;
+}
+
+async function draft(page: Page, urgency: string): Promise<{ job: string; token: string }> {
   const stored = await page.evaluate<string>(`localStorage.getItem('session')`);
   const { token } = JSON.parse(stored) as { token: string };
-  const { body } = await app.rest('POST', '/v1/jobs', { token, body: DRAFT });
-  const published = await callRest(app, 'publish', { by: { token }, job: body.id });
-  expect(published.status).toBe(200);
-  return body.id;
+  const { body } = await app.rest('POST', '/v1/jobs', { token, body: { ...DRAFT, urgency } });
+  return { job: body.id, token };
 }
 
 async function signUp(page: Page, client: string, name: string): Promise<void> {

@@ -185,6 +185,7 @@ describe('Hanna can’t buy', () => {
     ['on an origin that only starts like ours', 'http://localhost:5173.evil.example/'],
     ['with our origin as its username', 'http://localhost:5173@evil.example/'],
     ['that runs a script', 'javascript:alert(1)'],
+    ['that is too long once it’s escaped', `http://localhost:5173/${'€'.repeat(1_900)}`],
     ['without an origin', '/tokens'],
   ])('with a return URL %s', async (_what, returnUrl) => {
     const body = { pack: 'small', return_url: returnUrl };
@@ -243,6 +244,10 @@ describe('Hanna can’t buy', () => {
 describe('Events that credit nothing', () => {
   const ATTEMPTS: [what: string, expected: number, send: (id: string) => Promise<Response>][] = [
     ['signed with another secret', 400, (id) => deliver(app.url, stripe.pay(id), { secret: 'whsec_of_someone_else' })],
+    ['with an empty signature', 400, (id) => deliver(app.url, stripe.pay(id), { signature: '' })],
+    ['whose signature isn’t ASCII', 400, (id) => deliver(app.url, stripe.pay(id), { signature: 'é'.repeat(64) })],
+    ['of a payment link', 200, (id) => changed(id, { payment_link: 'plink_test_1' })],
+    ['of a connected account', 200, (id) => deliver(app.url, { ...stripe.pay(id), account: 'acct_connected' })],
     ['signed over five minutes ago', 400, (id) => deliver(app.url, stripe.pay(id), { at: Date.now() / 1_000 - 310 })],
     ['without a signature', 400, (id) => sendRaw(JSON.stringify(stripe.pay(id)))],
     ['that is too large', 413, (id) => sendRaw(JSON.stringify(stripe.pay(id)) + ' '.repeat(70_000))],

@@ -30,6 +30,7 @@ graphql(`
     availableActions {
       action
       allowed
+      reason
       tokenCost
     }
     upcoming {
@@ -221,6 +222,7 @@ export const SUBMIT_BID = graphql(`
           availableActions {
             action
             allowed
+            reason
             tokenCost
           }
         }
@@ -260,6 +262,31 @@ export const MY_EVENTS = graphql(`
       id
       position
       actorId
+    }
+  }
+`);
+
+export const TOKEN_PACKS = graphql(`
+  query TokenPacks {
+    catalog {
+      tokenPacks {
+        id
+        tokens
+        amount
+        currency
+      }
+    }
+  }
+`);
+
+export const BUY_TOKENS = graphql(`
+  mutation BuyTokens($pack: String!, $returnUrl: String!) {
+    buyTokens(input: { pack: $pack, returnUrl: $returnUrl }) {
+      checkoutUrl
+      purchase {
+        id
+        status
+      }
     }
   }
 `);

@@ -1,9 +1,11 @@
-import { useMemo, useRef } from 'react';
+import { useMemo, useRef, useState } from 'react';
+import { BuyTokens } from './buy-tokens';
 import { Countdown } from './countdown';
 import { oneAtATime } from './live';
 import { AWARD, JOB, JOB_EVENTS, SUBMIT_BID } from './documents';
 import { Field, Form } from './form';
 import { useEvents, useGraph } from './graph';
+import type { SendError } from './sign-in';
 import { STEPS } from './steps';
 
 export function JobPage({ id }: { id: string }) {
@@ -11,12 +13,22 @@ export function JobPage({ id }: { id: string }) {
   const { data, error, again } = graph.useRead(JOB, { id });
   const send = graph.useWrite();
   const look = useOneAtATime(again);
-  const write: typeof send = (document, variables) => send(document, variables).finally(look);
+  const [pack, setPack] = useState<string | null>();
+  const write: typeof send = (document, variables) =>
+    send(document, variables)
+      .catch((error: SendError) => {
+        setPack(error.pack);
+        throw error;
+      })
+      .finally(look);
   const job = data?.job;
   const positions = job?.timeline.edges.flatMap(({ node }) => node.position ?? []);
   useEvents(JOB_EVENTS, { jobId: id }, positions && (positions.at(-1) ?? '0'), look);
   if (!job) return <main>{error ?? 'One moment …'}</main>;
-  const allowed = job.availableActions.filter((one) => one.allowed).map(({ action }) => action);
+  // The error of a user with too few tokens names the pack to buy.
+  const allowed = job.availableActions
+    .filter((one) => one.allowed || one.reason === 'INSUFFICIENT_TOKENS')
+    .map(({ action }) => action);
   return (
     <main>
       <h1>{job.title}</h1>
@@ -49,6 +61,7 @@ export function JobPage({ id }: { id: string }) {
           )
         );
       })}
+      {pack != null && <BuyTokens pack={pack} />}
     </main>
   );
 }
