@@ -16,7 +16,7 @@ let hanna: Person;
 let carl: Person;
 let ada: Person;
 beforeAll(async () => {
-  app = await openTestApp({ CLOCK: 'adjustable' });
+  app = await openTestApp({ CLOCK: 'adjustable', PAYMENTS: 'local' });
   [hanna, carl, ada] = [await homeowner(app, 'Hanna'), await contractor(app, 'Carl'), await admin(app)];
   await ok(ada, 'POST', '/tokens/adjustments', { user_id: hanna.userId, amount: 500, reason: 'A long day.' });
 });
@@ -64,6 +64,11 @@ describe('Every URL responds as documented', () => {
     await ok(ada, 'GET', '/tokens/audit');
     await ok(hanna, 'GET', '/tokens');
     await ok(hanna, 'GET', '/tokens/transactions?per_page=1');
+    const { purchase, checkout_url } = await ok(hanna, 'POST', '/purchases', { pack: 'small', return_url: app.url });
+    await fetch(checkout_url, { method: 'POST', body: new URLSearchParams({ choice: 'pay' }) });
+    await ok(hanna, 'GET', '/purchases');
+    await ok(hanna, 'GET', `/purchases/${purchase.id}`);
+    await ok(ada, 'POST', `/purchases/${purchase.id}/refund`, { tokens: 20, reason: 'A job was posted twice.' });
     const { api_key } = await ok(hanna, 'POST', '/api-keys', { name: 'Export', expires_at: '2999-01-01T00:00:00Z' });
     await ok(hanna, 'GET', '/api-keys');
     await ok(hanna, 'GET', `/api-keys/${api_key.id}`);
