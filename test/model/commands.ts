@@ -7,7 +7,10 @@ import fc from '../setup/random/property.js';
 import { EDITABLE, EXTENDED_BY, isIn, statesIn, type Transition } from '../story/specified.js';
 import { DAY, HOUR, lengthOf } from './deadlines.js';
 import { JOB_FIELDS, TRANSITION } from './shapes.js';
+import { PACKS } from './wallet.js';
 import {
+  APP_ORIGIN,
+  REPORTS,
   type Bid,
   type Call,
   type Api,
@@ -17,6 +20,7 @@ import {
   type Market,
   type Op,
   type Person,
+  type Purchase,
   mayBeReviewed,
   TRANSITION_NAMES,
 } from './market.js';
@@ -68,6 +72,7 @@ const IDS_OF_NOTHING = {
   job: [`job_${NOBODYS}`, 'job_1', `bid_${NOBODYS}`],
   user: [`usr_${NOBODYS}`, 'usr_1', `job_${NOBODYS}`],
   bid: [`bid_${NOBODYS}`, 'bid_1', `job_${NOBODYS}`],
+  purchase: [`pur_${NOBODYS}`, 'pur_1', `job_${NOBODYS}`],
 };
 
 export function callFrom(step: Step, market: Market): Call {
@@ -78,6 +83,7 @@ export function callFrom(step: Step, market: Market): Call {
     [13, reading],
     [27, wild],
     [4, supporting],
+    [11, trading],
     // Often, time passes without any call in between, or while somebody is suspended.
     [market.isAgeing ? 60 : market.suspended.size > 0 ? 20 : 5, ageing],
   ])(market, dice);
@@ -89,6 +95,7 @@ interface Plan {
   readonly by: Person | null;
   readonly job?: Job | undefined;
   readonly bid?: Bid | undefined;
+  readonly purchase?: Purchase | undefined;
   /** Fills missing fields instead of editing at random. */
   readonly fills?: boolean;
   /** The person who gets tokens or is suspended. Anybody if omitted. */
@@ -128,6 +135,39 @@ function supporting(market: Market, dice: Dice): Plan {
   return { op: 'suspendUser', by: admin(market), to, flawed: 8 };
 }
 
+/** Somebody buys tokens and pays for them, and some of that is undone. */
+function trading(market: Market, dice: Dice): Plan {
+  const { purchases } = market;
+  const open = purchases.filter(({ state }) => state === 'pending');
+  const paid = purchases.filter(({ state }) => state === 'paid');
+  const plan = (op: Op, purchase: Purchase | undefined, by = purchase?.by): Plan => ({
+    op,
+    by: by ?? null,
+    purchase,
+    flawed: 4,
+  });
+  return dice.weighted<() => Plan>([
+    [18, () => plan('buyTokens', undefined, buyer(market, dice))],
+    [open.length > 0 ? 45 : 0, () => plan('payPurchase', dice.of(open))],
+    [purchases.length > 0 ? 4 : 0, () => plan('payPurchase', dice.of(purchases))],
+    [purchases.length > 0 ? 5 : 0, () => plan('expirePurchase', dice.of(purchases))],
+    [paid.length > 0 ? 22 : 0, () => plan('refundPurchase', dice.of(paid), admin(market))],
+    [paid.length > 0 ? 11 : 0, () => plan('chargeBack', dice.of(paid))],
+    [purchases.some(wasPaid) ? 1 : 0, () => plan('chargeBack', dice.of(purchases.filter(wasPaid)))],
+  ])();
+}
+
+/** A homeowner whose draft costs too much, a contractor with stakes, or somebody who already has open purchases. */
+function buyer(market: Market, dice: Dice): Person {
+  const eager = market.purchases.filter(({ state }) => state === 'pending').map(({ by }) => by);
+  if (eager.length > 1 && dice.percent(50)) return eager.at(-1)!;
+  const drafters = market.jobs
+    .filter((job) => job.state === 'draft' && costOf(job) > market.tokensOf(job.owner).available)
+    .map(({ owner }) => owner);
+  if (drafters.length > 0 && dice.percent(50)) return drafters[0]!;
+  return dice.of([...homeowners(market), ...contractors(market)]);
+}
+
 /** Time passes. */
 function ageing(market: Market): Plan {
   return { op: 'advanceClock', by: admin(market), flawed: 4 };
@@ -151,8 +191,14 @@ function nextWithJob(market: Market, dice: Dice): Plan {
   switch (job.state) {
     case 'draft':
       if (gapsIn(job).length > 0 && dice.percent(70)) return { ...edit, fills: true };
-      if (costOf(job) > market.tokensOf(owner).available && dice.percent(60))
-        return { op: 'adjustTokens', by: admin(market), to: owner, flawed: 4 };
+      if (costOf(job) > market.tokensOf(owner).available && dice.percent(60)) {
+        const [open] = market.openPurchasesOf(owner);
+        if (open) return { op: 'payPurchase', by: owner, purchase: open, flawed: 0 };
+        return dice.weighted<Plan>([
+          [50, { op: 'buyTokens', by: owner, flawed: 4 }],
+          [50, { op: 'adjustTokens', by: admin(market), to: owner, flawed: 4 }],
+        ]);
+      }
       return dice.weighted([
         [60, plan('publishJob', owner)],
         [32, edit],
@@ -270,6 +316,7 @@ const READS: readonly Op[] = [
   'readDispute',
   'readUpcoming',
   'readTokens',
+  'readPurchase',
   'readContractor',
 ];
 
@@ -282,6 +329,7 @@ function reading(market: Market, dice: Dice): Plan {
       market.jobs.flatMap(({ bids }) => bids),
       dice,
     ),
+    purchase: anyOf(market.purchases, dice),
     flawed: 12,
   };
 }
@@ -304,6 +352,8 @@ const EVERYTHING: readonly Op[] = [
   'reviseBid',
   'adjustTokens',
   'adjustTokens',
+  'buyTokens',
+  'refundPurchase',
   'suspendUser',
   'restoreUser',
   'extendDeadline',
@@ -313,6 +363,7 @@ const EVERYTHING: readonly Op[] = [
 const OF_ADMINS: readonly Op[] = [
   'advanceClock',
   'adjustTokens',
+  'refundPurchase',
   'suspendUser',
   'restoreUser',
   'reachDecision',
@@ -364,6 +415,7 @@ function wild(market: Market, dice: Dice): Plan {
     by: nobody ? null : ((dice.percent(60) ? rightful : undefined) ?? dice.of(market.people)),
     job,
     bid,
+    purchase: anyOf(market.purchases, dice),
     flawed: 13,
   };
 }
@@ -377,6 +429,10 @@ const ON_BIDS: readonly Op[] = [...BID_MOVES, 'reviseBid', 'listRevisions'];
 const OF_USERS: readonly Op[] = ['suspendUser', 'restoreUser'];
 const WITHOUT_JOB: readonly Op[] = [
   ...OF_USERS,
+  ...REPORTS,
+  'buyTokens',
+  'refundPurchase',
+  'readPurchase',
   'createJob',
   'adjustTokens',
   'advanceClock',
@@ -389,8 +445,11 @@ const WITHOUT_VERSION: readonly Op[] = [
   ...READS,
   ...BID_MOVES,
   ...OF_USERS,
+  ...REPORTS,
   'createJob',
   'adjustTokens',
+  'buyTokens',
+  'refundPurchase',
   'advanceClock',
   'submitBid',
 ];
@@ -404,13 +463,17 @@ const WITHOUT_BODY: readonly Op[] = [
   'readDispute',
   'readUpcoming',
   'readTokens',
+  'readPurchase',
   'readContractor',
 ];
 
 function sealed(market: Market, dice: Dice, plan: Plan, wanted: Api): Call {
-  const { op, by, job, bid, to, flawed } = plan;
+  const { op, by, job, bid, purchase, to, flawed } = plan;
+  if (purchase && isReport(op))
+    return { op, by, api: 'rest', purchase: purchase.id, body: { deliveries: dice.percent(25) ? 2 : 1 } };
   // Calls that GraphQL can't express go through REST.
-  const isOnlyInRest = op === 'listRevisions' || (op === 'ownBids' && by !== null && by.role !== 'contractor');
+  const isOnlyInRest =
+    op === 'listRevisions' || op === 'readPurchase' || (op === 'ownBids' && by !== null && by.role !== 'contractor');
   const api = isOnlyInRest ? 'rest' : wanted;
   const isFlawed = dice.percent(flawed);
   const lost = dice.percent(5);
@@ -442,8 +505,19 @@ function sealed(market: Market, dice: Dice, plan: Plan, wanted: Api): Call {
     ...(!WITHOUT_JOB.includes(op) || op === 'readContractor' ? { job: ON_BIDS.includes(op) ? home : jobId } : {}),
     ...(ON_BIDS.includes(op) && { bid: lost || !bid ? dice.of(IDS_OF_NOTHING.bid) : bid.id }),
     ...(OF_USERS.includes(op) && { user: lost ? dice.of(IDS_OF_NOTHING.user) : (to ?? dice.of(market.people)).userId }),
+    ...((op === 'refundPurchase' || op === 'readPurchase') && {
+      purchase: lost || !purchase ? dice.of(IDS_OF_NOTHING.purchase) : purchase.id,
+    }),
     ...(version !== undefined && { version }),
   };
+}
+
+function isReport(op: Op): boolean {
+  return REPORTS.some((report) => report === op);
+}
+
+function wasPaid({ state }: Purchase): boolean {
+  return state !== 'pending' && state !== 'expired';
 }
 
 const SAYINGS = [
@@ -461,7 +535,7 @@ const RESOLUTIONS = [
   'Start again',
 ] as const;
 
-function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, api: Api): Fields {
+function bodyOf({ op, job, bid, purchase, to }: Plan, market: Market, dice: Dice, api: Api): Fields {
   const say = () => dice.of(SAYINGS);
   const perhaps = (field: string, value: () => unknown, chance = 50): Fields =>
     dice.percent(chance) ? { [field]: value() } : {};
@@ -487,6 +561,18 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, api: Api
         amount: dice.of([5, 20, -5, 30, -40, -500]),
         reason: say(),
       };
+    case 'buyTokens':
+      return {
+        pack: dice.percent(4) ? 'huge' : dice.of(PACKS).id,
+        returnUrl: dice.percent(4) ? 'https://elsewhere.example/' : `${APP_ORIGIN}/tokens`,
+      };
+    case 'refundPurchase': {
+      const most = purchase ? market.refundable(purchase) : 1;
+      return {
+        reason: say(),
+        ...perhaps('tokens', () => Math.max(1, dice.of([most, most + 1, 1, 4, Math.ceil(most / 2)])), 65),
+      };
+    }
     case 'suspendUser':
       return { reason: say() };
     case 'extendDeadline':
@@ -771,6 +857,7 @@ function badValue(field: string, dice: Dice): unknown {
   if (field.endsWith('Date')) return dice.of(['2026-02-30', '2026-2-3', 'soon', '2027-02-29', '2026-06-01T00:00:00Z']);
   if (field.startsWith('budget') || field === 'amount') return dice.of([-1, 1.005, 10_000_000_000, '12', true, 0]);
   if (field === 'rating') return dice.of([0, 6, 4.5, 'five']);
+  if (field === 'tokens') return dice.of([0, -1, 1.5, '1', 1_000_001]);
   if (field === 'seconds') return dice.of([-1, -86_400, 1.5, '60', 31_536_001]);
   if (field === 'until') return dice.of(['soon', '2099-06-01', '2099-06-01T00:00:00', '2099-13-01T00:00:00Z', 7]);
   if (field === 'estimatedDurationDays') return dice.of([0, 1.5, 'ten']);
@@ -791,11 +878,12 @@ function brokenQuery(op: Op, sound: Fields, dice: Dice, api: Api): Fields {
 }
 
 /** A call on one line, for readers of a failed history. */
-export function describeCall({ op, by, api, job, bid, user, version, body }: Call): string {
+export function describeCall({ op, by, api, job, bid, user, purchase, version, body }: Call): string {
   const parts = [
     job && `job ${job}`,
     bid && `bid ${bid}`,
     user && `user ${user}`,
+    purchase && `purchase ${purchase}`,
     version !== undefined && `version ${version}`,
     Object.keys(body).length > 0 && shortened(JSON.stringify(body)),
   ];
