@@ -83,7 +83,7 @@ export function callFrom(step: Step, market: Market): Call {
     [13, reading],
     [27, wild],
     [4, supporting],
-    [11, trading],
+    [usedPurchases(market).length > 0 ? 16 : 9, trading],
     // Often, time passes without any call in between, or while somebody is suspended.
     [market.isAgeing ? 60 : market.suspended.size > 0 ? 20 : 5, ageing],
   ])(market, dice);
@@ -139,33 +139,61 @@ function supporting(market: Market, dice: Dice): Plan {
 function trading(market: Market, dice: Dice): Plan {
   const { purchases } = market;
   const open = purchases.filter(({ state }) => state === 'pending');
-  const paid = purchases.filter(({ state }) => state === 'paid');
-  const plan = (op: Op, purchase: Purchase | undefined, by = purchase?.by): Plan => ({
-    op,
-    by: by ?? null,
-    purchase,
-    flawed: 4,
-  });
+  const undoable = purchases.filter(({ state }) => state === 'paid' || state === 'refunded');
+  const used = usedPurchases(market);
+  const one = (some: readonly Purchase[]) => dice.of(used.length > 0 && dice.percent(75) ? used : some);
+  const [often, seldom] = used.length > 0 ? [30, 20] : [8, 3];
+  const debtor = market.people.find((person) => market.tokensOf(person).debt > 0);
+  const charged = market.jobs.find(({ state, bids, boughtPaid }) => state === 'open' && !bids[0] && boughtPaid > 0);
+  const plan = (op: Op, purchase: Purchase, by = purchase.by): Plan => ({ op, by, purchase, flawed: 4 });
   return dice.weighted<() => Plan>([
-    [18, () => plan('buyTokens', undefined, buyer(market, dice))],
-    [open.length > 0 ? 45 : 0, () => plan('payPurchase', dice.of(open))],
+    [18, () => ({ op: 'buyTokens', by: buyer(market, dice), flawed: 5 })],
+    [open.length > 0 ? 40 : 0, () => plan('payPurchase', dice.of(open))],
     [purchases.length > 0 ? 4 : 0, () => plan('payPurchase', dice.of(purchases))],
     [purchases.length > 0 ? 5 : 0, () => plan('expirePurchase', dice.of(purchases))],
-    [paid.length > 0 ? 22 : 0, () => plan('refundPurchase', dice.of(paid), admin(market))],
-    [paid.length > 0 ? 11 : 0, () => plan('chargeBack', dice.of(paid))],
-    [purchases.some(wasPaid) ? 1 : 0, () => plan('chargeBack', dice.of(purchases.filter(wasPaid)))],
+    [undoable.length > 0 ? often : 0, () => plan('refundPurchase', one(undoable), admin(market))],
+    [undoable.length > 0 ? seldom : 0, () => plan('chargeBack', one(undoable))],
+    [charged ? 12 : 0, () => ({ op: 'cancelJob', by: charged!.owner, job: charged, flawed: 0 })],
+    [debtor ? 12 : 0, () => ({ op: 'adjustTokens', by: admin(market), to: debtor!, flawed: 0 })],
   ])();
 }
 
-/** A homeowner whose draft costs too much, a contractor with stakes, or somebody who already has open purchases. */
+/** Their tokens were spent or staked in part, so they can't simply be taken back. */
+function usedPurchases(market: Market): Purchase[] {
+  return market.purchases.filter(({ by, pack, state, refundedTokens, left }) => {
+    const isWhole = left === pack.tokens - refundedTokens && market.tokensOf(by).held === 0;
+    return state === 'paid' && !isWhole;
+  });
+}
+
 function buyer(market: Market, dice: Dice): Person {
-  const eager = market.purchases.filter(({ state }) => state === 'pending').map(({ by }) => by);
-  if (eager.length > 1 && dice.percent(50)) return eager.at(-1)!;
-  const drafters = market.jobs
-    .filter((job) => job.state === 'draft' && costOf(job) > market.tokensOf(job.owner).available)
-    .map(({ owner }) => owner);
-  if (drafters.length > 0 && dice.percent(50)) return drafters[0]!;
-  return dice.of([...homeowners(market), ...contractors(market)]);
+  const buyers = [...homeowners(market), ...contractors(market)];
+  const likely = buyers.filter((person) => {
+    const { held, debt } = market.tokensOf(person);
+    return held > 0 || debt > 0 || market.openPurchasesOf(person).length > 1;
+  });
+  return dice.of(likely.length > 0 && dice.percent(60) ? likely : buyers);
+}
+
+/** What some histories begin with, because it would otherwise happen too rarely: some buy, and some of those also pay. */
+export function openingCalls(history: readonly Step[], market: Market): (() => Call)[] {
+  const dice = new Dice(history[0]?.toReversed() ?? []);
+  const person = (name: string) => market.people.find((one) => one.name === name)!;
+  const buy = (name: string, pack: string) => (): Call => {
+    const body = { pack, returnUrl: `${APP_ORIGIN}/tokens` };
+    return { op: 'buyTokens', by: person(name), api: 'graphql', body };
+  };
+  const pay = (): Call => {
+    const { by, id } = market.purchases.find(({ state }) => state === 'pending')!;
+    return { op: 'payPurchase', by, api: 'rest', purchase: id, body: { deliveries: 1 } };
+  };
+  return dice.weighted<(() => Call)[]>([
+    [40, []],
+    [20, [buy('Hanna', 'small'), pay, buy('Hanna', 'medium'), pay]],
+    [18, [buy('Hanna', 'small'), pay]],
+    [17, [buy('Cody', 'small'), pay]],
+    [5, PACKS.flatMap(({ id }) => [buy('Hugo', id), buy('Hugo', id)]).slice(1)],
+  ]);
 }
 
 /** Time passes. */
@@ -514,10 +542,6 @@ function sealed(market: Market, dice: Dice, plan: Plan, wanted: Api): Call {
 
 function isReport(op: Op): boolean {
   return REPORTS.some((report) => report === op);
-}
-
-function wasPaid({ state }: Purchase): boolean {
-  return state !== 'pending' && state !== 'expired';
 }
 
 const SAYINGS = [
