@@ -83,7 +83,7 @@ export function callFrom(step: Step, market: Market): Call {
     [13, reading],
     [27, wild],
     [4, supporting],
-    [usedPurchases(market).length > 0 ? 16 : 9, trading],
+    [stakedPurchases(market).length > 0 ? 30 : usedPurchases(market).length > 0 ? 16 : 9, trading],
     // Often, time passes without any call in between, or while somebody is suspended.
     [market.isAgeing ? 60 : market.suspended.size > 0 ? 20 : 5, ageing],
   ])(market, dice);
@@ -143,6 +143,7 @@ function trading(market: Market, dice: Dice): Plan {
   const undoable = purchases.filter(({ state }) => state === 'paid' || state === 'refunded');
   const used = usedPurchases(market);
   const one = (some: readonly Purchase[]) => dice.of(used.length > 0 && dice.percent(75) ? used : some);
+  const staked = stakedPurchases(market);
   const [often, seldom] = used.length > 0 ? [30, 20] : [8, 3];
   const poor = market.people.find((person) => market.tokensOf(person).debt > 0) ?? used.at(0)?.by;
   const charged = market.jobs.find(({ state, bids, boughtPaid }) => state === 'open' && !bids[0] && boughtPaid > 0);
@@ -155,6 +156,7 @@ function trading(market: Market, dice: Dice): Plan {
     [purchases.length > 0 ? 7 : 0, () => plan('expirePurchase', dice.of(open.length > 0 ? open : purchases))],
     [undoable.length > 0 ? often : 0, () => plan('refundPurchase', one(undoable), admin(market))],
     [undoable.length > 0 ? seldom : 0, () => plan('chargeBack', one(undoable))],
+    [staked.length > 0 ? 20 : 0, () => plan('chargeBack', dice.of(staked))],
     [charged ? 12 : 0, () => ({ op: 'cancelJob', by: charged!.owner, job: charged, flawed: 0 })],
     [poor ? 20 : 0, () => ({ op: 'adjustTokens', by: admin(market), to: poor!, flawed: 0 })],
   ])();
@@ -166,6 +168,10 @@ function usedPurchases(market: Market): Purchase[] {
     const isWhole = left === pack.tokens - refundedTokens && market.tokensOf(by).held === 0;
     return state === 'paid' && !isWhole;
   });
+}
+
+function stakedPurchases(market: Market): Purchase[] {
+  return usedPurchases(market).filter(({ by }) => market.tokensOf(by).held > 0);
 }
 
 function buyer(market: Market, dice: Dice): Person {
