@@ -128,7 +128,7 @@ const PATHS: Readonly<Record<string, string>> = {
   withdrawBid: 'withdraw',
 };
 
-function address({ op, job, bid, user }: Call): { method: string; path: string } {
+function address({ op, job, bid, user, purchase }: Call): { method: string; path: string } {
   switch (op) {
     case 'createJob':
       return { method: 'POST', path: '/jobs' };
@@ -144,6 +144,10 @@ function address({ op, job, bid, user }: Call): { method: string; path: string }
       return { method: 'GET', path: `/bids/${bid}/revisions` };
     case 'adjustTokens':
       return { method: 'POST', path: '/tokens/adjustments' };
+    case 'buyTokens':
+      return { method: 'POST', path: '/purchases' };
+    case 'refundPurchase':
+      return { method: 'POST', path: `/purchases/${purchase}/refund` };
     case 'advanceClock':
       return { method: 'POST', path: '/test-clock' };
     case 'suspendUser':
@@ -171,6 +175,8 @@ function address({ op, job, bid, user }: Call): { method: string; path: string }
       return { method: 'GET', path: `/jobs/${job}/upcoming` };
     case 'readTokens':
       return { method: 'GET', path: '/tokens' };
+    case 'readPurchase':
+      return { method: 'GET', path: `/purchases/${purchase}` };
     case 'readContractor':
       return { method: 'GET', path: `/contractors/${job}` };
     default:
@@ -192,6 +198,8 @@ export const EVENTS =
 export const DISPUTE = `reason details openedBy { id } openedAt proposal { id resolution proposedBy agreedBy }
   escalation { reason by } decision { decision ruling resolutionTerms by }
   appeal { reason supportingEvidence by } finalDecision { finalDecision ruling by } ending { how text by }`;
+export const PURCHASE =
+  'id userId pack status tokens amount currency refundedTokens refundedAmount disputedAt paidAt createdAt';
 const USER = 'id suspendedAt suspendedUntil';
 export const CONTRACTOR = 'id completedJobs ratingAverage ratingCount';
 
@@ -270,6 +278,12 @@ function document(call: Call): Document {
       );
     case 'listRevisions':
       throw new Error('GraphQL lists the revisions as a field of the bid.');
+    case 'readPurchase':
+      throw new Error('GraphQL lists the purchases as a field of the viewer.');
+    case 'payPurchase':
+    case 'expirePurchase':
+    case 'chargeBack':
+      throw new Error(`${op} is reported by the payment provider.`);
     case 'viewBid':
     case 'shortlistBid':
     case 'rejectBid':
@@ -278,8 +292,20 @@ function document(call: Call): Document {
     case 'adjustTokens':
       return mutation(
         'mutation($input: AdjustTokensInput!) { adjustTokens(input: $input) { transfer { id fromAccount toAccount ' +
-          'amount reason note } } }',
+          'amount reason note bought } } }',
         { input: body },
+      );
+    case 'buyTokens':
+      return mutation(
+        `mutation($input: BuyTokensInput!) { buyTokens(input: $input) { purchase { ${PURCHASE} } checkoutUrl } }`,
+        { input: body },
+        (data) => data[op],
+      );
+    case 'refundPurchase':
+      return mutation(
+        `mutation($id: ID!, $input: RefundPurchaseInput!) { refundPurchase(id: $id, input: $input) { purchase ` +
+          `{ ${PURCHASE} } } }`,
+        { id: call.purchase, input: body },
       );
     case 'suspendUser':
       return mutation(
@@ -334,7 +360,7 @@ function document(call: Call): Document {
       };
     case 'readTokens':
       return {
-        query: '{ viewer { tokens { balance held available } } }',
+        query: '{ viewer { tokens { balance held available bought debt } } }',
         variables: {},
         root: (data) => data.viewer.tokens,
       };

@@ -7,7 +7,10 @@ import fc from '../setup/random/property.js';
 import { EDITABLE, EXTENDED_BY, isIn, statesIn, type Transition } from '../story/specified.js';
 import { DAY, HOUR, lengthOf } from './deadlines.js';
 import { JOB_FIELDS, TRANSITION } from './shapes.js';
+import { PACKS } from './wallet.js';
 import {
+  APP_ORIGIN,
+  REPORTS,
   type Bid,
   type Call,
   type Api,
@@ -17,6 +20,7 @@ import {
   type Market,
   type Op,
   type Person,
+  type Purchase,
   mayBeReviewed,
   TRANSITION_NAMES,
 } from './market.js';
@@ -68,6 +72,7 @@ const IDS_OF_NOTHING = {
   job: [`job_${NOBODYS}`, 'job_1', `bid_${NOBODYS}`],
   user: [`usr_${NOBODYS}`, 'usr_1', `job_${NOBODYS}`],
   bid: [`bid_${NOBODYS}`, 'bid_1', `job_${NOBODYS}`],
+  purchase: [`pur_${NOBODYS}`, 'pur_1', `job_${NOBODYS}`],
 };
 
 export function callFrom(step: Step, market: Market): Call {
@@ -78,6 +83,7 @@ export function callFrom(step: Step, market: Market): Call {
     [13, reading],
     [27, wild],
     [4, supporting],
+    [stakedPurchases(market).length > 0 ? 30 : usedPurchases(market).length > 0 ? 16 : 9, trading],
     // Often, time passes without any call in between, or while somebody is suspended.
     [market.isAgeing ? 60 : market.suspended.size > 0 ? 20 : 5, ageing],
   ])(market, dice);
@@ -89,6 +95,7 @@ interface Plan {
   readonly by: Person | null;
   readonly job?: Job | undefined;
   readonly bid?: Bid | undefined;
+  readonly purchase?: Purchase | undefined;
   /** Fills missing fields instead of editing at random. */
   readonly fills?: boolean;
   /** The person who gets tokens or is suspended. Anybody if omitted. */
@@ -128,6 +135,75 @@ function supporting(market: Market, dice: Dice): Plan {
   return { op: 'suspendUser', by: admin(market), to, flawed: 8 };
 }
 
+/** Somebody buys tokens and pays for them, and some of that is undone. */
+function trading(market: Market, dice: Dice): Plan {
+  const { purchases } = market;
+  const open = purchases.filter(({ state }) => state === 'pending');
+  const expired = purchases.filter(({ state }) => state === 'expired');
+  const undoable = purchases.filter(({ state }) => state === 'paid' || state === 'refunded');
+  const used = usedPurchases(market);
+  const one = (some: readonly Purchase[]) => dice.of(used.length > 0 && dice.percent(75) ? used : some);
+  const staked = stakedPurchases(market);
+  const [often, seldom] = used.length > 0 ? [30, 20] : [8, 3];
+  const poor = market.people.find((person) => market.tokensOf(person).debt > 0) ?? used.at(0)?.by;
+  const charged = market.jobs.find(({ state, bids, boughtPaid }) => state === 'open' && !bids[0] && boughtPaid > 0);
+  const plan = (op: Op, purchase: Purchase, by = purchase.by): Plan => ({ op, by, purchase, flawed: 4 });
+  return dice.weighted<() => Plan>([
+    [18, () => ({ op: 'buyTokens', by: buyer(market, dice), flawed: 5 })],
+    [open.length > 0 ? 40 : 0, () => plan('payPurchase', dice.of(open))],
+    [expired.length > 0 ? 40 : 0, () => plan('payPurchase', dice.of(expired))],
+    [purchases.length > 0 ? 3 : 0, () => plan('payPurchase', dice.of(purchases))],
+    [purchases.length > 0 ? 7 : 0, () => plan('expirePurchase', dice.of(open.length > 0 ? open : purchases))],
+    [undoable.length > 0 ? often : 0, () => plan('refundPurchase', one(undoable), admin(market))],
+    [undoable.length > 0 ? seldom : 0, () => plan('chargeBack', one(undoable))],
+    [staked.length > 0 ? 20 : 0, () => plan('chargeBack', dice.of(staked))],
+    [charged ? 12 : 0, () => ({ op: 'cancelJob', by: charged!.owner, job: charged, flawed: 0 })],
+    [poor ? 20 : 0, () => ({ op: 'adjustTokens', by: admin(market), to: poor!, flawed: 0 })],
+  ])();
+}
+
+/** Their tokens were spent or staked in part, so they can't simply be taken back. */
+function usedPurchases(market: Market): Purchase[] {
+  return market.purchases.filter(({ by, pack, state, refundedTokens, left }) => {
+    const isWhole = left === pack.tokens - refundedTokens && market.tokensOf(by).held === 0;
+    return state === 'paid' && !isWhole;
+  });
+}
+
+function stakedPurchases(market: Market): Purchase[] {
+  return usedPurchases(market).filter(({ by }) => market.tokensOf(by).held > 0);
+}
+
+function buyer(market: Market, dice: Dice): Person {
+  const buyers = [...homeowners(market), ...contractors(market)];
+  const likely = buyers.filter((person) => {
+    const { held, debt } = market.tokensOf(person);
+    return held > 0 || debt > 0 || market.openPurchasesOf(person).length > 1;
+  });
+  return dice.of(likely.length > 0 && dice.percent(60) ? likely : buyers);
+}
+
+/** What some histories begin with, because it would otherwise happen too rarely: some buy, and some of those also pay. */
+export function openingCalls(history: readonly Step[], market: Market): (() => Call)[] {
+  const dice = new Dice(history[0]?.toReversed() ?? []);
+  const person = (name: string) => market.people.find((one) => one.name === name)!;
+  const buy = (name: string, pack: string) => (): Call => {
+    const body = { pack, returnUrl: `${APP_ORIGIN}/tokens` };
+    return { op: 'buyTokens', by: person(name), api: 'graphql', body };
+  };
+  const pay = (): Call => {
+    const { by, id } = market.purchases.find(({ state }) => state === 'pending')!;
+    return { op: 'payPurchase', by, api: 'rest', purchase: id, body: { deliveries: 1 } };
+  };
+  return dice.weighted<(() => Call)[]>([
+    [55, []],
+    [14, [buy('Hanna', 'small'), pay, buy('Hanna', 'medium'), pay]],
+    [14, [buy('Hanna', 'small'), pay]],
+    [14, [buy('Cody', 'small'), pay]],
+    [3, PACKS.flatMap(({ id }) => [buy('Hugo', id), buy('Hugo', id)])],
+  ]);
+}
+
 /** Time passes. */
 function ageing(market: Market): Plan {
   return { op: 'advanceClock', by: admin(market), flawed: 4 };
@@ -151,8 +227,14 @@ function nextWithJob(market: Market, dice: Dice): Plan {
   switch (job.state) {
     case 'draft':
       if (gapsIn(job).length > 0 && dice.percent(70)) return { ...edit, fills: true };
-      if (costOf(job) > market.tokensOf(owner).available && dice.percent(60))
-        return { op: 'adjustTokens', by: admin(market), to: owner, flawed: 4 };
+      if (costOf(job) > market.tokensOf(owner).available && dice.percent(60)) {
+        const [open] = market.openPurchasesOf(owner);
+        if (open) return { op: 'payPurchase', by: owner, purchase: open, flawed: 0 };
+        return dice.weighted<Plan>([
+          [50, { op: 'buyTokens', by: owner, flawed: 4 }],
+          [50, { op: 'adjustTokens', by: admin(market), to: owner, flawed: 4 }],
+        ]);
+      }
       return dice.weighted([
         [60, plan('publishJob', owner)],
         [32, edit],
@@ -160,7 +242,8 @@ function nextWithJob(market: Market, dice: Dice): Plan {
         [3, complete],
       ]);
     case 'open': {
-      const bid = plan('submitBid', dice.of(contractors(market)));
+      const backed = contractors(market).filter((person) => market.tokensOf(person).bought > 0);
+      const bid = plan('submitBid', dice.of(backed.length > 0 && dice.percent(50) ? backed : contractors(market)));
       if (live.length === 0)
         return dice.weighted([
           [48, bid],
@@ -270,6 +353,7 @@ const READS: readonly Op[] = [
   'readDispute',
   'readUpcoming',
   'readTokens',
+  'readPurchase',
   'readContractor',
 ];
 
@@ -282,6 +366,7 @@ function reading(market: Market, dice: Dice): Plan {
       market.jobs.flatMap(({ bids }) => bids),
       dice,
     ),
+    purchase: anyOf(market.purchases, dice),
     flawed: 12,
   };
 }
@@ -304,6 +389,8 @@ const EVERYTHING: readonly Op[] = [
   'reviseBid',
   'adjustTokens',
   'adjustTokens',
+  'buyTokens',
+  'refundPurchase',
   'suspendUser',
   'restoreUser',
   'extendDeadline',
@@ -313,6 +400,7 @@ const EVERYTHING: readonly Op[] = [
 const OF_ADMINS: readonly Op[] = [
   'advanceClock',
   'adjustTokens',
+  'refundPurchase',
   'suspendUser',
   'restoreUser',
   'reachDecision',
@@ -364,6 +452,7 @@ function wild(market: Market, dice: Dice): Plan {
     by: nobody ? null : ((dice.percent(60) ? rightful : undefined) ?? dice.of(market.people)),
     job,
     bid,
+    purchase: anyOf(market.purchases, dice),
     flawed: 13,
   };
 }
@@ -377,6 +466,10 @@ const ON_BIDS: readonly Op[] = [...BID_MOVES, 'reviseBid', 'listRevisions'];
 const OF_USERS: readonly Op[] = ['suspendUser', 'restoreUser'];
 const WITHOUT_JOB: readonly Op[] = [
   ...OF_USERS,
+  ...REPORTS,
+  'buyTokens',
+  'refundPurchase',
+  'readPurchase',
   'createJob',
   'adjustTokens',
   'advanceClock',
@@ -389,8 +482,11 @@ const WITHOUT_VERSION: readonly Op[] = [
   ...READS,
   ...BID_MOVES,
   ...OF_USERS,
+  ...REPORTS,
   'createJob',
   'adjustTokens',
+  'buyTokens',
+  'refundPurchase',
   'advanceClock',
   'submitBid',
 ];
@@ -404,13 +500,17 @@ const WITHOUT_BODY: readonly Op[] = [
   'readDispute',
   'readUpcoming',
   'readTokens',
+  'readPurchase',
   'readContractor',
 ];
 
 function sealed(market: Market, dice: Dice, plan: Plan, wanted: Api): Call {
-  const { op, by, job, bid, to, flawed } = plan;
+  const { op, by, job, bid, purchase, to, flawed } = plan;
+  if (purchase && isReport(op))
+    return { op, by, api: 'rest', purchase: purchase.id, body: { deliveries: dice.percent(25) ? 2 : 1 } };
   // Calls that GraphQL can't express go through REST.
-  const isOnlyInRest = op === 'listRevisions' || (op === 'ownBids' && by !== null && by.role !== 'contractor');
+  const isOnlyInRest =
+    op === 'listRevisions' || op === 'readPurchase' || (op === 'ownBids' && by !== null && by.role !== 'contractor');
   const api = isOnlyInRest ? 'rest' : wanted;
   const isFlawed = dice.percent(flawed);
   const lost = dice.percent(5);
@@ -442,8 +542,15 @@ function sealed(market: Market, dice: Dice, plan: Plan, wanted: Api): Call {
     ...(!WITHOUT_JOB.includes(op) || op === 'readContractor' ? { job: ON_BIDS.includes(op) ? home : jobId } : {}),
     ...(ON_BIDS.includes(op) && { bid: lost || !bid ? dice.of(IDS_OF_NOTHING.bid) : bid.id }),
     ...(OF_USERS.includes(op) && { user: lost ? dice.of(IDS_OF_NOTHING.user) : (to ?? dice.of(market.people)).userId }),
+    ...((op === 'refundPurchase' || op === 'readPurchase') && {
+      purchase: lost || !purchase ? dice.of(IDS_OF_NOTHING.purchase) : purchase.id,
+    }),
     ...(version !== undefined && { version }),
   };
+}
+
+function isReport(op: Op): boolean {
+  return REPORTS.some((report) => report === op);
 }
 
 const SAYINGS = [
@@ -461,7 +568,7 @@ const RESOLUTIONS = [
   'Start again',
 ] as const;
 
-function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, api: Api): Fields {
+function bodyOf({ op, by, job, bid, purchase, to }: Plan, market: Market, dice: Dice, api: Api): Fields {
   const say = () => dice.of(SAYINGS);
   const perhaps = (field: string, value: () => unknown, chance = 50): Fields =>
     dice.percent(chance) ? { [field]: value() } : {};
@@ -473,7 +580,7 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, api: Api
     case 'submitBid':
       return {
         amount: dice.of([100, 0.01, 2500.5, 9_999_999_999.99]),
-        ...perhaps('guaranteedView', () => !dice.percent(15), 45),
+        ...perhaps('guaranteedView', () => !dice.percent(15), by && market.tokensOf(by).bought > 0 ? 85 : 45),
         ...perhaps('estimatedDurationDays', () => dice.of([1, 14]), 30),
         ...perhaps('message', say, 30),
         ...perhaps('proposedStartDate', () => dice.of(['2026-07-01', '2028-02-29', null]), 30),
@@ -487,6 +594,18 @@ function bodyOf({ op, job, bid, to }: Plan, market: Market, dice: Dice, api: Api
         amount: dice.of([5, 20, -5, 30, -40, -500]),
         reason: say(),
       };
+    case 'buyTokens':
+      return {
+        pack: dice.percent(4) ? 'huge' : dice.of(PACKS).id,
+        returnUrl: dice.percent(4) ? 'https://elsewhere.example/' : `${APP_ORIGIN}/tokens`,
+      };
+    case 'refundPurchase': {
+      const most = purchase ? market.refundable(purchase) : 1;
+      return {
+        reason: say(),
+        ...perhaps('tokens', () => Math.max(1, dice.of([most, most + 1, 1, 4, Math.ceil(most / 2)])), 65),
+      };
+    }
     case 'suspendUser':
       return { reason: say() };
     case 'extendDeadline':
@@ -771,6 +890,7 @@ function badValue(field: string, dice: Dice): unknown {
   if (field.endsWith('Date')) return dice.of(['2026-02-30', '2026-2-3', 'soon', '2027-02-29', '2026-06-01T00:00:00Z']);
   if (field.startsWith('budget') || field === 'amount') return dice.of([-1, 1.005, 10_000_000_000, '12', true, 0]);
   if (field === 'rating') return dice.of([0, 6, 4.5, 'five']);
+  if (field === 'tokens') return dice.of([0, -1, 1.5, '1', 1_000_001]);
   if (field === 'seconds') return dice.of([-1, -86_400, 1.5, '60', 31_536_001]);
   if (field === 'until') return dice.of(['soon', '2099-06-01', '2099-06-01T00:00:00', '2099-13-01T00:00:00Z', 7]);
   if (field === 'estimatedDurationDays') return dice.of([0, 1.5, 'ten']);
@@ -791,11 +911,12 @@ function brokenQuery(op: Op, sound: Fields, dice: Dice, api: Api): Fields {
 }
 
 /** A call on one line, for readers of a failed history. */
-export function describeCall({ op, by, api, job, bid, user, version, body }: Call): string {
+export function describeCall({ op, by, api, job, bid, user, purchase, version, body }: Call): string {
   const parts = [
     job && `job ${job}`,
     bid && `bid ${bid}`,
     user && `user ${user}`,
+    purchase && `purchase ${purchase}`,
     version !== undefined && `version ${version}`,
     Object.keys(body).length > 0 && shortened(JSON.stringify(body)),
   ];

@@ -2,6 +2,7 @@
 import type { JobActionKey, JobTransitionKey } from '../../src/market/rules/lifecycle.js';
 import { JOB_ACTION_KEYS, OPERATIONS_ON_JOBS, statesAllowing, TEXTS } from '../story/specified.js';
 import { THE_CLOCK } from './deadlines.js';
+import { THE_TOKENS } from './wallet.js';
 import type { Coverage } from './world.js';
 
 interface Cell {
@@ -96,6 +97,14 @@ const EXPECTED: Readonly<Record<string, { codes: readonly string[]; from: readon
   },
   listRevisions: { codes: [...OF_A_JOB, 'VALIDATION_FAILED'], from: ['bid pending'] },
   adjustTokens: { codes: [...FIRST, 'VALIDATION_FAILED', 'INSUFFICIENT_TOKENS'], from: ['-'] },
+  buyTokens: { codes: [...FIRST, 'VALIDATION_FAILED'], from: ['-'] },
+  refundPurchase: {
+    codes: [...OF_A_JOB, 'VALIDATION_FAILED', 'INVALID_TRANSITION', 'INSUFFICIENT_TOKENS'],
+    from: ['paid'],
+  },
+  payPurchase: { codes: [], from: ['pending', 'paid', 'expired'] },
+  expirePurchase: { codes: [], from: ['pending', 'paid'] },
+  chargeBack: { codes: [], from: ['paid', 'refunded'] },
   suspendUser: { codes: [...OF_A_JOB, 'VALIDATION_FAILED'], from: ['-'] },
   restoreUser: { codes: OF_A_JOB, from: ['-'] },
   readJob: { codes: OF_A_JOB, from: [] },
@@ -107,6 +116,7 @@ const EXPECTED: Readonly<Record<string, { codes: readonly string[]; from: readon
   readUpcoming: { codes: OF_A_JOB, from: ['open', 'disputed'] },
   advanceClock: { codes: [...FIRST, 'VALIDATION_FAILED'], from: ['-'] },
   readTokens: { codes: ['UNAUTHENTICATED'], from: ['-'] },
+  readPurchase: { codes: OF_A_JOB, from: ['pending', 'paid', 'charged_back'] },
   readContractor: { codes: ['UNAUTHENTICATED', 'NOT_FOUND'], from: ['-'] },
 };
 
@@ -121,6 +131,38 @@ const CLOCK: Readonly<Record<string, readonly string[]>> = {
   decision_reached: ['reminds awardee', 'job.decision_stood', 'stops', 'continues'],
   appealed: ['reminds admin'],
 };
+
+/** What happens to tokens. The model says when. */
+const TOKENS = [
+  'granted and bought tokens are spent at once',
+  'tokens of two purchases are spent at once',
+  'the owner gives back bought tokens',
+  'the clock gives back bought tokens',
+  'both parts are given back',
+  'a payment arrives',
+  'a payment arrives after the expiry',
+  'a checkout expires',
+  'an expiry comes too late',
+  'the sixth open purchase is refused',
+  'a purchase is refunded',
+  'a part of a purchase is refunded',
+  'a purchase is refunded, some of which was spent',
+  'a chargeback is lost',
+  'a chargeback takes granted tokens',
+  'a chargeback leaves staked tokens',
+  'a chargeback leaves a debt',
+  'a grant pays a debt',
+  'a purchase pays a debt',
+  'a refund of a publication pays a debt',
+  'a released stake pays a debt',
+];
+
+function countsOfTokens(all: readonly Cell[]): (readonly [what: string, times: number])[] {
+  return TOKENS.map((what) => {
+    const cell = all.find((one) => one.op === THE_TOKENS && one.outcome === what);
+    return [`${THE_TOKENS}: ${what}`, cell?.times ?? 0] as const;
+  });
+}
 
 function countsOfClock(all: readonly Cell[]): (readonly [what: string, times: number])[] {
   return Object.entries(CLOCK).flatMap(([state, things]) =>
@@ -144,7 +186,7 @@ export function rarest(coverage: Coverage, count: number): string {
       ),
     ];
   });
-  return [...times, ...countsOfClock(all)]
+  return [...times, ...countsOfClock(all), ...countsOfTokens(all)]
     .sort((a, b) => a[1] - b[1])
     .slice(0, count)
     .map(([what, often]) => `${what} ${often}`)
@@ -154,7 +196,7 @@ export function rarest(coverage: Coverage, count: number): string {
 /** Expected outcomes that never occurred. */
 export function uncovered(coverage: Coverage): string[] {
   const all = cells(coverage);
-  const ofClock = countsOfClock(all).filter(([, times]) => times === 0);
+  const ofOthers = [...countsOfClock(all), ...countsOfTokens(all)].filter(([, times]) => times === 0);
   const ofCalls = Object.entries(EXPECTED).flatMap(([op, { codes, from }]) => {
     const own = all.filter((cell) => cell.op === op);
     return [
@@ -166,5 +208,5 @@ export function uncovered(coverage: Coverage): string[] {
         .map((state) => `${op} never succeeded on ${state}`),
     ];
   });
-  return [...ofCalls, ...ofClock.map(([what]) => `${what}: never`)];
+  return [...ofCalls, ...ofOthers.map(([what]) => `${what}: never`)];
 }

@@ -27,6 +27,7 @@ import {
   type Reminded,
 } from './deadlines.js';
 import * as shapes from './shapes.js';
+import { packFor, PACKS, refundedAmountOf, Wallet, type Parts, type Purchase as PurchaseBy } from './wallet.js';
 import type { Flaw } from './shapes.js';
 
 export type Role = 'homeowner' | 'contractor' | 'admin';
@@ -50,6 +51,9 @@ export type Op =
   | 'reviseBid'
   | 'listRevisions'
   | 'adjustTokens'
+  | 'buyTokens'
+  | 'refundPurchase'
+  | Report
   | 'suspendUser'
   | 'restoreUser'
   | 'readJob'
@@ -60,7 +64,12 @@ export type Op =
   | 'readDispute'
   | 'readUpcoming'
   | 'readTokens'
+  | 'readPurchase'
   | 'readContractor';
+
+/** What the payment provider reports. Nobody calls it. */
+export type Report = (typeof REPORTS)[number];
+export const REPORTS = ['payPurchase', 'expirePurchase', 'chargeBack'] as const;
 
 export interface Person {
   readonly name: string;
@@ -78,6 +87,7 @@ export interface Call {
   readonly job?: string;
   readonly bid?: string;
   readonly user?: string;
+  readonly purchase?: string;
   readonly version?: number;
   /** The body in camelCase, or the query for reads. */
   readonly body: Fields;
@@ -103,6 +113,8 @@ export interface Bid {
   readonly countdown: Countdown;
   createdAt: string;
 }
+
+export type Purchase = PurchaseBy<Person>;
 
 export interface Happening {
   readonly type: string;
@@ -160,6 +172,8 @@ export interface Job {
   /** The highest budget since publication, in cents. */
   highest: { budgetMin: number | null; budgetMax: number | null };
   mostPaid: number;
+  /** The bought ones among the tokens that were paid. */
+  boughtPaid: number;
   completionBase: string | null;
   readonly happenings: Happening[];
   dispute: Dispute | null;
@@ -195,7 +209,9 @@ export type Answer =
     }
   | { readonly is: 'gone'; readonly job: Job }
   | { readonly is: 'bid'; readonly bid: Bid; readonly created?: boolean }
-  | { readonly is: 'transfer'; readonly to: Person; readonly amount: number }
+  | { readonly is: 'transfer'; readonly to: Person; readonly amount: number; readonly bought: number }
+  | { readonly is: 'purchase'; readonly purchase: Purchase; readonly created?: boolean }
+  | { readonly is: 'settled'; readonly purchase: Purchase }
   | { readonly is: 'user'; readonly person: Person; readonly isSuspended: boolean }
   | { readonly is: 'jobs'; readonly page: Page<Job> }
   | { readonly is: 'bids'; readonly page: Page<Bid> }
@@ -219,6 +235,8 @@ export interface Tokens {
   readonly balance: number;
   readonly held: number;
   readonly available: number;
+  readonly bought: number;
+  readonly debt: number;
 }
 
 interface Record_ {
@@ -273,6 +291,7 @@ const STAKE = 5;
 const REVISIONS_MAX = 10;
 const CHANGE_REQUESTS_MAX = 3;
 const REOPENINGS_MAX = 2;
+const OPEN_PURCHASES_MAX = 5;
 const NEEDED = ['title', 'description', 'category', 'urgency', 'addressLine1', 'city', 'state'];
 const LIVE: readonly BidState[] = ['pending', 'viewed', 'shortlisted'];
 export const PRIVATE = ['addressLine1', 'addressLine2', 'zipCode', 'latitude', 'longitude'];
@@ -322,7 +341,9 @@ export class Market {
   readonly gone: string[] = [];
   readonly acts: Act[] = [];
   readonly suspended = new Set<Person>();
-  private readonly balances = new Map<Person, number>();
+  /** In the order in which they were made. */
+  readonly purchases: Purchase[] = [];
+  private readonly wallets = new Map<Person, Wallet<Person>>();
   private readonly records = new Map<Person, Record_>();
 
   /** In the time of deadlines, in seconds since the history began. */
@@ -331,6 +352,9 @@ export class Market {
   clockSteps: ClockStep[] = [];
   /** True if the last call moved the clock. */
   isAgeing = false;
+  /** What the last call did to tokens, and the people whose bought tokens or debts may have changed. */
+  tokenSteps: string[] = [];
+  readonly accountsToCheck = new Set<Person>();
   /** Each move of the clock, and who was suspended at the time. */
   readonly turns: Turn[] = [];
   /** Whoever acts. Null while the clock acts. */
@@ -342,13 +366,15 @@ export class Market {
     balances: ReadonlyMap<Person, number>,
     readonly startedAt: number,
   ) {
-    for (const person of people) this.balances.set(person, balances.get(person) ?? 0);
+    for (const person of people) this.wallets.set(person, new Wallet(balances.get(person) ?? 0));
     for (const person of people) this.records.set(person, { completedJobs: 0, ratings: [] });
   }
 
   /** The response that the service must return. The model has already applied the call's effects. */
   perform(call: Call): Answer {
     this.isAgeing = call.op === 'advanceClock';
+    this.tokenSteps = [];
+    this.accountsToCheck.clear();
     try {
       return this.run(call);
     } catch (error) {
@@ -358,10 +384,27 @@ export class Market {
   }
 
   tokensOf(person: Person): Tokens {
-    const balance = this.balances.get(person) ?? 0;
+    const { balance, bought, debt } = this.walletOf(person);
     const held =
       this.jobs.flatMap(({ bids }) => bids).filter(({ by, hold }) => by === person && hold === 'active').length * STAKE;
-    return { balance, held, available: balance - held };
+    return { balance, held, available: balance - held, bought, debt };
+  }
+
+  private walletOf(person: Person): Wallet<Person> {
+    return this.wallets.get(person)!;
+  }
+
+  /** What a refund can take back now. */
+  refundable({ by, left }: Purchase): number {
+    return Math.min(left, this.tokensOf(by).available);
+  }
+
+  openPurchasesOf(person: Person): Purchase[] {
+    return this.purchases.filter(({ by, state }) => by === person && state === 'pending');
+  }
+
+  purchasesOf(person: Person): Purchase[] {
+    return this.purchases.filter(({ by }) => by === person).sort(newestFirst);
   }
 
   recordOf(person: Person): Record_ {
@@ -536,6 +579,14 @@ export class Market {
         return this.listRevisions(call);
       case 'adjustTokens':
         return this.adjust(call);
+      case 'buyTokens':
+        return this.buy(call);
+      case 'refundPurchase':
+        return this.refundPurchase(call);
+      case 'payPurchase':
+      case 'expirePurchase':
+      case 'chargeBack':
+        return this.settle(call, op);
       case 'suspendUser':
         return this.suspend(call);
       case 'restoreUser':
@@ -558,6 +609,8 @@ export class Market {
       }
       case 'readTokens':
         return { is: 'tokens', tokens: this.tokensOf(this.admit(call, ANYONE, shapes.NOTHING)) };
+      case 'readPurchase':
+        return this.readPurchase(call);
       case 'readContractor':
         return this.readContractor(call);
       default:
@@ -639,6 +692,7 @@ export class Market {
       review: null,
       highest: { budgetMin: null, budgetMax: null },
       mostPaid: 0,
+      boughtPaid: 0,
       completionBase: null,
       dispute: null,
       happenings: [],
@@ -701,11 +755,12 @@ export class Market {
       isIn('bidding', job.state) && changed.includes('urgency')
         ? Math.max(0, COST[String(after.urgency)]! - job.mostPaid)
         : 0;
-    this.pay(person, charge);
+    const { bought } = this.pay(person, charge);
     if (changed.length === 0) return { is: 'job', job };
     job.fields = after;
     if (changed.some((field) => !PRIVATE.includes(field))) job.publicEdits += 1;
     job.mostPaid += charge;
+    job.boughtPaid += bought;
     if (isIn('bidding', job.state)) {
       for (const budget of ['budgetMin', 'budgetMax'] as const)
         job.highest[budget] = larger(job.highest[budget], cents(after[budget]));
@@ -765,7 +820,7 @@ export class Market {
         const missing = this.missing(job);
         if (missing.length > 0) throw new Refused({ code: 'MISSING_FIELDS', fields: [...missing].sort() });
         const tokensCharged = COST[String(job.fields.urgency)]!;
-        this.pay(person, tokensCharged);
+        job.boughtPaid = this.pay(person, tokensCharged).bought;
         job.mostPaid = tokensCharged;
         job.highest = { budgetMin: cents(job.fields.budgetMin), budgetMax: cents(job.fields.budgetMax) };
         arrive({});
@@ -890,8 +945,7 @@ export class Market {
           });
         break;
       case 'cancelJob': {
-        const refund = isIn('bidding', from) && job.bids.length === 0 ? job.mostPaid : 0;
-        this.balances.set(person, this.balances.get(person)! + refund);
+        if (isIn('bidding', from) && job.bids.length === 0) this.refundPublication(job, 'the owner');
         arrive();
         break;
       }
@@ -1004,7 +1058,7 @@ export class Market {
         didOnce('reminds of a stake');
         this.remind(job, 'owner', { bidId: bid.id });
       } else {
-        bid.hold = 'released';
+        this.release(bid);
         didOnce('bid.stake_released');
         this.log(job, { ...ofBid('bid.stake_released', bid), texts: { bidId: bid.id } });
       }
@@ -1032,7 +1086,7 @@ export class Market {
     const refund = action === 'EXPIRE' && job.bids.length === 0 ? job.mostPaid : 0;
     const texts: Fields = refund > 0 ? { tokensRefunded: refund } : {};
     this.log(job, { type: event, bidder: null, from: job.state, to, texts });
-    this.balances.set(job.owner, this.balances.get(job.owner)! + refund);
+    if (refund > 0) this.refundPublication(job, 'the clock');
     this.enter(job, to);
     if (action === 'APPROVE') this.recordOf(job.awarded!.by).completedJobs += 1;
     if (action === 'ESCALATE') {
@@ -1076,13 +1130,19 @@ export class Market {
   /** Releases every hold on the job, and rejects every live bid. */
   private end(job: Job): void {
     this.rejectLive(job);
-    for (const bid of job.bids) if (bid.hold === 'active') bid.hold = 'released';
+    for (const bid of job.bids) this.release(bid);
+  }
+
+  private release(bid: Bid): void {
+    if (bid.hold !== 'active') return;
+    bid.hold = 'released';
+    this.payDebt(bid.by, 'a released stake');
   }
 
   private rejectLive(job: Job): void {
     for (const bid of job.bids.filter(({ state }) => LIVE.includes(state))) {
       bid.state = 'rejected';
-      if (bid.hold === 'active') bid.hold = 'released';
+      this.release(bid);
       this.log(job, ofBid('bid.rejected', bid));
     }
   }
@@ -1091,7 +1151,7 @@ export class Market {
   private endAward(job: Job, to: 'withdrawn' | 'rejected'): void {
     const bid = job.awarded!;
     bid.state = to;
-    if (bid.hold === 'active') bid.hold = 'released';
+    this.release(bid);
     job.awarded = null;
     this.log(job, ofBid(`bid.${to}`, bid));
     for (const [other, state] of job.passedOver) {
@@ -1138,7 +1198,7 @@ export class Market {
     if (person !== (row.by === 'homeowner' ? bid.job.owner : bid.by)) throw new Refused({ code: 'FORBIDDEN' });
     if (!row.from.includes(bid.state)) throw invalidTransition(bid.state);
     bid.state = row.to;
-    if (!LIVE.includes(bid.state) && bid.hold === 'active') bid.hold = 'released';
+    if (!LIVE.includes(bid.state)) this.release(bid);
     this.log(bid.job, ofBid(row.event, bid));
     return { is: 'bid', bid };
   }
@@ -1196,9 +1256,105 @@ export class Market {
     const { userId, amount } = call.body as { userId: string; amount: number };
     const to = this.people.find((person) => person.userId === userId);
     if (!to) throw new Refused({ code: 'VALIDATION_FAILED', fields: ['userId'] });
-    this.pay(to, -amount);
+    let bought = 0;
+    if (amount < 0) ({ bought } = this.pay(to, -amount, { suggestsPack: false }));
+    else {
+      this.walletOf(to).grant(amount);
+      this.payDebt(to, 'a grant');
+    }
     this.record('adjustTokens', to, shapes.normal(call.body).reason);
-    return { is: 'transfer', to, amount };
+    return { is: 'transfer', to, amount, bought };
+  }
+
+  private buy(call: Call): Answer {
+    const by = this.admit(call, ['homeowner', 'contractor'], shapes.PURCHASE);
+    const said = shapes.normal(call.body);
+    const pack = PACKS.find(({ id }) => id === said.pack);
+    if (!pack) throw new Refused({ code: 'VALIDATION_FAILED', fields: ['pack'] });
+    if (!mayReturnTo(String(said.returnUrl))) throw new Refused({ code: 'VALIDATION_FAILED', fields: ['returnUrl'] });
+    if (this.openPurchasesOf(by).length >= OPEN_PURCHASES_MAX) {
+      this.tokenSteps.push('the sixth open purchase is refused');
+      throw new Refused({ code: 'VALIDATION_FAILED', fields: [] });
+    }
+    const nothing = { refundedTokens: 0, refundedAmount: 0, left: 0 };
+    const purchase: Purchase = { id: '', createdAt: '', by, pack, state: 'pending', ...nothing };
+    this.purchases.push(purchase);
+    return { is: 'purchase', purchase, created: true };
+  }
+
+  private foundPurchase(call: Call): Purchase {
+    const purchase = this.purchases.find(({ id }) => id === call.purchase);
+    if (!purchase) throw new Refused({ code: 'NOT_FOUND' });
+    return purchase;
+  }
+
+  private readPurchase(call: Call): Answer {
+    const person = this.admit(call, ANYONE, shapes.NOTHING);
+    const purchase = this.foundPurchase(call);
+    if (person !== purchase.by && person.role !== 'admin') throw new Refused({ code: 'FORBIDDEN' });
+    return { is: 'purchase', purchase };
+  }
+
+  private refundPurchase(call: Call): Answer {
+    this.admit(call, ['admin'], shapes.PURCHASE_REFUND);
+    const purchase = this.foundPurchase(call);
+    if (purchase.state !== 'paid') throw invalidTransition(purchase.state);
+    const { by, pack, refundedTokens, refundedAmount, left } = purchase;
+    const available = this.refundable(purchase);
+    const said = shapes.normal(call.body);
+    const tokens = (said.tokens as number | undefined) ?? available;
+    if (tokens === 0 || tokens > available)
+      throw new Refused({ code: 'INSUFFICIENT_TOKENS', details: { required: Math.max(1, tokens), available } });
+    if (refundedAmountOf(pack, refundedTokens + tokens) === refundedAmount)
+      throw new Refused({ code: 'VALIDATION_FAILED', fields: ['tokens'] });
+    if (left < pack.tokens - refundedTokens) this.tokenSteps.push('a purchase is refunded, some of which was spent');
+    this.walletOf(by).takeBack(purchase, tokens);
+    const isOver = purchase.refundedTokens === pack.tokens;
+    this.tokenSteps.push(isOver ? 'a purchase is refunded' : 'a part of a purchase is refunded');
+    this.accountsToCheck.add(by);
+    this.record('refundPurchase', by, said.reason);
+    return { is: 'purchase', purchase };
+  }
+
+  /** An event that doesn't fit the purchase changes nothing. */
+  private settle(call: Call, report: Report): Answer {
+    const purchase = this.foundPurchase(call);
+    const { by, state } = purchase;
+    const wallet = this.walletOf(by);
+    this.accountsToCheck.add(by);
+    if (report === 'payPurchase' && (state === 'pending' || state === 'expired')) {
+      this.tokenSteps.push(state === 'pending' ? 'a payment arrives' : 'a payment arrives after the expiry');
+      purchase.state = 'paid';
+      wallet.credit(purchase);
+      this.payDebt(by, 'a purchase');
+    }
+    if (report === 'expirePurchase') {
+      this.tokenSteps.push(state === 'pending' ? 'a checkout expires' : 'an expiry comes too late');
+      if (state === 'pending') purchase.state = 'expired';
+    }
+    if (report === 'chargeBack' && (state === 'paid' || state === 'refunded')) {
+      const { granted, stranded } = wallet.chargeBack(purchase, this.tokensOf(by).available);
+      this.tokenSteps.push('a chargeback is lost');
+      if (granted > 0) this.tokenSteps.push('a chargeback takes granted tokens');
+      if (stranded > 0) this.tokenSteps.push('a chargeback leaves staked tokens');
+      if (wallet.debt > 0) this.tokenSteps.push('a chargeback leaves a debt');
+    }
+    return { is: 'settled', purchase };
+  }
+
+  private refundPublication({ owner, mostPaid, boughtPaid }: Job, by: 'the owner' | 'the clock'): void {
+    const parts: Parts = { granted: mostPaid - boughtPaid, bought: boughtPaid };
+    this.walletOf(owner).restore(parts);
+    if (parts.bought > 0) this.tokenSteps.push(`${by} gives back bought tokens`);
+    if (parts.bought > 0 && parts.granted > 0) this.tokenSteps.push('both parts are given back');
+    this.accountsToCheck.add(owner);
+    this.payDebt(owner, 'a refund of a publication');
+  }
+
+  private payDebt(person: Person, from: string): void {
+    if (this.walletOf(person).payDebt(this.tokensOf(person).available) === 0) return;
+    this.tokenSteps.push(`${from} pays a debt`);
+    this.accountsToCheck.add(person);
   }
 
   private suspend(call: Call): Answer {
@@ -1302,15 +1458,21 @@ export class Market {
     return NEEDED.filter((field) => job.fields[field] === null);
   }
 
-  private need(person: Person, tokens: number): void {
-    const { available } = this.tokensOf(person);
-    if (tokens > available)
-      throw new Refused({ code: 'INSUFFICIENT_TOKENS', details: { required: tokens, available } });
+  private need(person: Person, tokens: number, { suggestsPack = true } = {}): void {
+    const { available, debt } = this.tokensOf(person);
+    if (tokens <= available) return;
+    // New tokens first pay the debt.
+    const pack = suggestsPack ? { pack: packFor(tokens - available + debt) } : {};
+    throw new Refused({ code: 'INSUFFICIENT_TOKENS', details: { required: tokens, available, ...pack } });
   }
 
-  private pay(person: Person, tokens: number): void {
-    this.need(person, tokens);
-    this.balances.set(person, this.balances.get(person)! - tokens);
+  private pay(person: Person, tokens: number, suggestion?: { suggestsPack: boolean }): Parts {
+    this.need(person, tokens, suggestion);
+    const spent = this.walletOf(person).spend(tokens);
+    if (spent.bought > 0) this.accountsToCheck.add(person);
+    if (spent.bought > 0 && spent.granted > 0) this.tokenSteps.push('granted and bought tokens are spent at once');
+    if (spent.purchases > 1) this.tokenSteps.push('tokens of two purchases are spent at once');
+    return spent;
   }
 }
 
@@ -1323,6 +1485,12 @@ export function ratingAverage(ratings: readonly number[]): number | null {
 
 export function collapsed(text: string): string {
   return text.split(/\s+/).filter(Boolean).join(' ');
+}
+
+/** Buyers return to the origin of the app only. */
+export const APP_ORIGIN = 'http://localhost:5173';
+function mayReturnTo(url: string): boolean {
+  return URL.canParse(url) && new URL(url).origin === APP_ORIGIN;
 }
 
 function checkCompletion(job: Job, after: Fields, changed: readonly string[]): void {

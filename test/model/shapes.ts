@@ -199,6 +199,8 @@ const amount: Kind = {
   fits: (value) => (value === 0 ? 'wrong value' : whole(-1_000_000, 1_000_000).fits(value)),
 };
 export const ADJUSTMENT: Shape = { userId: id('usr'), amount, reason: text(NOTE, true) };
+export const PURCHASE: Shape = { pack: text(64, true), returnUrl: text(2_000, true) };
+export const PURCHASE_REFUND: Shape = { tokens: whole(1, 1_000_000), reason: text(NOTE, true) };
 export const SUSPENSION: Shape = { reason: text(NOTE, true) };
 
 export const PAGE: Shape = { page: whole(1, 1_000_000), perPage: whole(1, 100) };

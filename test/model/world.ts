@@ -7,11 +7,14 @@ import { isIn } from '../story/specified.js';
 import { admin, contractor, homeowner, type Person as Member } from '../story/cast.js';
 import { checkDatabase } from '../setup/database/checker.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
-import { callFrom, describeCall, secondsToAdvance, type Step } from './commands.js';
+import { deliver, StripeDouble, type StripeEvent } from '../setup/stripe.js';
+import { callFrom, describeCall, openingCalls, secondsToAdvance, type Step } from './commands.js';
 import { checkAtRest, checkClock } from './invariants.js';
 import { DAY, THE_CLOCK } from './deadlines.js';
-import { BID, CONTRACTOR, DISPUTE, EVENTS, JOB, lowered, openApis, type Apis, type Heard } from './apis.js';
+import { BID, CONTRACTOR, DISPUTE, EVENTS, JOB, lowered, openApis, PURCHASE, type Apis, type Heard } from './apis.js';
+import { THE_TOKENS, TOKEN_PACKS } from './wallet.js';
 import {
+  APP_ORIGIN,
   isLocated,
   isOutdated,
   Market,
@@ -24,6 +27,8 @@ import {
   type Fields,
   type Job,
   type Person,
+  type Purchase,
+  type Report,
   type Role,
   type SeenHappening,
   type Upcoming,
@@ -40,7 +45,9 @@ export interface World {
   close(): Promise<void>;
 }
 
-const BALANCES = { Hanna: 75, Hugo: 20, Carl: 25, Cora: 10, Cody: 4 };
+/** The most tokens that one refund may ask for. */
+const TOO_MANY = 1_000_000;
+const BALANCES = { Hanna: 10, Hugo: 20, Carl: 25, Cora: 10, Cody: 4 };
 /** Access tokens last 15 minutes; a long run lasts longer. */
 const LOG_IN_AGAIN_AFTER_MS = 8 * 60_000;
 
@@ -60,7 +67,14 @@ const MISDIRECTED_REFUNDS = `
     (case when j.bids_ever = 0 then h.user_id end, case when j.bids_ever = 0 then j.most_tokens_paid end)`;
 
 export async function openWorld(): Promise<World> {
-  const app = await openTestApp({ DEADLINES: 'act', CLOCK: 'adjustable' });
+  const stripe = new StripeDouble();
+  const app = await openTestApp({
+    DEADLINES: 'act',
+    CLOCK: 'adjustable',
+    CORS_ORIGINS: APP_ORIGIN,
+    TOKEN_PACKS,
+    ...(await stripe.open()),
+  });
   const apis = openApis(app.url);
   const members = new Map<Person, Member>();
   const join = async (joining: Promise<Member>, role: Role) => {
@@ -74,6 +88,7 @@ export async function openWorld(): Promise<World> {
   await join(contractor(app, 'Cody'), 'contractor');
   await join(admin(app), 'admin');
   const people = [...members.keys()];
+  const ada = people.find(({ role }) => role === 'admin')!;
   const balances = new Map(people.map((person) => [person, (BALANCES as Record<string, number>)[person.name] ?? 0]));
   const transcript: string[] = [];
   const tokens = new Map(people.map((person) => [person, members.get(person)!.token]));
@@ -106,7 +121,9 @@ export async function openWorld(): Promise<World> {
     transcript.push(describeCall(call));
     const before = stateBefore(market, call);
     const expected = market.perform(call);
-    const heard = await apis.send(call, call.by ? tokens.get(call.by) : undefined);
+    const heard = isReport(call)
+      ? await report(app.url, stripe, call)
+      : await apis.send(call, call.by ? tokens.get(call.by) : undefined);
     transcript.push(`    → ${heard.code ?? heard.status}`);
     const count = (outcome: string) => coverage.set(outcome, (coverage.get(outcome) ?? 0) + 1);
     count(`${call.op} | ${before} | ${expected.is === 'refused' ? expected.refusal.code : 'ok'}`);
@@ -115,29 +132,54 @@ export async function openWorld(): Promise<World> {
       await learnProposal(apis, expected.job, tokens.get(call.by!)!);
     if (expected.is === 'user' && expected.isSuspended) loggedOut.add(expected.person);
     else if (expected.is === 'user' && loggedOut.has(expected.person)) await logInAgain([expected.person]);
+    for (const step of market.tokenSteps) count(`${THE_TOKENS} | - | ${step}`);
+    transcript.push(...market.tokenSteps.map((step) => `    ${step}`));
+    for (const person of market.accountsToCheck) await checkTokens(market, person);
     if (expected.is !== 'clock') return;
     for (const { state, did } of market.clockSteps) count(`${THE_CLOCK} | ${state} | ${did}`);
     transcript.push(...market.clockSteps.map(({ state, did }) => `    ${state}: ${did}`));
     checkClock(market);
   }
 
+  /** Admins read everything, even what belongs to people who are suspended. */
+  async function asAdmin(call: Pick<Call, 'op' | 'body' | 'user' | 'purchase'>): Promise<Heard> {
+    return apis.send({ ...call, by: ada, api: 'rest' }, tokens.get(ada));
+  }
+
+  async function checkTokens(market: Market, person: Person): Promise<void> {
+    const { data } = await asAdmin({ op: 'readTokens', body: { userId: person.userId } });
+    same(`${person.name}’s tokens`, data, market.tokensOf(person));
+  }
+
+  /** No API shows what is left of a purchase. A refund of far too many tokens is refused, and says it. */
+  async function checkLeft(market: Market): Promise<void> {
+    for (const purchase of market.purchases.filter(({ state }) => state === 'paid')) {
+      const body = { tokens: TOO_MANY, reason: 'How many are left?' };
+      const { code, details } = await asAdmin({ op: 'refundPurchase', purchase: purchase.id, body });
+      const available = market.refundable(purchase);
+      same(
+        'what is left of a purchase',
+        { code, ...details },
+        { code: 'INSUFFICIENT_TOKENS', required: TOO_MANY, available },
+      );
+    }
+  }
+
   async function setSuspended(person: Person, isSuspended: boolean, market: Market, coverage: Coverage): Promise<void> {
-    const by = people.find(({ role }) => role === 'admin')!;
     const call = isSuspended
       ? ({ op: 'suspendUser', body: { reason: 'A pause' } } as const)
       : ({ op: 'restoreUser', body: {} } as const);
-    await perform({ ...call, by, api: 'rest', user: person.userId }, market, coverage);
+    await perform({ ...call, by: ada, api: 'rest', user: person.userId }, market, coverage);
   }
 
   /** Nobody acts anymore. Jumps of 3 to 40 days follow until nothing has changed for longer than any deadline. */
   async function comeToRest(history: readonly Step[], market: Market, coverage: Coverage): Promise<void> {
-    const by = people.find(({ role }) => role === 'admin')!;
     const dice = history.map(([first = 0]) => first);
     let quietSince = market.now;
     for (let jump = 0; market.now - quietSince <= LONGEST_DEADLINE; jump += 1) {
       const days = 3 + (((dice[jump % dice.length] ?? 0) + jump * 7) % 38);
       const body = { seconds: secondsToAdvance(days * 24) };
-      await perform({ op: 'advanceClock', by, api: 'rest', body }, market, coverage);
+      await perform({ op: 'advanceClock', by: ada, api: 'rest', body }, market, coverage);
       if (market.clockSteps.length > 0) quietSince = market.now;
     }
   }
@@ -146,10 +188,12 @@ export async function openWorld(): Promise<World> {
     transcript,
     async play(history, coverage) {
       const market = await begin();
+      for (const call of openingCalls(history, market)) await perform(call(), market, coverage);
       for (const step of history) await perform(callFrom(step, market), market, coverage);
       transcript.push('At the end:');
       for (const person of people) await checkAll(apis, market, person, tokens.get(person)!);
       const [chance = 0] = history[0] ?? [];
+      if (chance % 2 === 0) await checkLeft(market);
       const going = market.jobs.filter(({ state }) => !isIn('unpublished', state) && !isIn('end', state));
       const job = going.find(({ awarded }) => awarded !== null) ?? going[0];
       if (job && chance % 3 === 0) await setSuspended(partyOf(job, chance), true, market, coverage);
@@ -167,6 +211,7 @@ export async function openWorld(): Promise<World> {
       const reader = people[chance % people.length]!;
       for (const person of people.filter((one) => one === reader || one.role === 'admin'))
         await checkAll(apis, market, person, tokens.get(person)!);
+      if (chance % 2 === 1) await checkLeft(market);
       same('the database', await checkDatabase(app.sql), []);
       same('misdirected refunds', [...(await app.sql.unsafe(MISDIRECTED_REFUNDS))], []);
       same(
@@ -178,6 +223,7 @@ export async function openWorld(): Promise<World> {
     async close() {
       apis.close();
       await app.close();
+      stripe.close();
     },
   };
 }
@@ -196,17 +242,49 @@ async function reset(app: TestApp, balances: ReadonlyMap<Person, number>): Promi
     set local session_replication_role = replica;
     delete from reviews; delete from events; delete from holds; delete from bid_revisions; delete from bids;
     delete from job_search; delete from open_job_search; delete from jobs; delete from token_transfers;
-    delete from admin_actions;
+    delete from admin_actions; delete from purchases;
+    delete from account_events where type like 'purchase.%';
     update users set suspended_at = null where suspended_at is not null;
     update deadline_clock set ahead_seconds = 0;
     update contractors set completed_jobs = 0, rating_sum = 0, rating_count = 0 where completed_jobs > 0;
     insert into token_transfers (id, from_account, to_account, amount, reason, user_id) values ${transfers.join(', ')};
-    update token_balances b set held = 0, balance = coalesce((select sum(amount) from token_transfers t
+    update token_balances b set held = 0, bought = 0, debt = 0, balance = coalesce((select sum(amount) from token_transfers t
       where t.user_id = b.user_id), 0)`),
   );
 }
 
+function isReport(call: Call): call is Call & { op: Report; purchase: string } {
+  return call.op in EVENT_OF;
+}
+
+/** What happens at Stripe, and the event that tells it. */
+const EVENT_OF: Readonly<Record<Report, (stripe: StripeDouble, purchase: string) => StripeEvent>> = {
+  payPurchase: (stripe, purchase) => {
+    const isPaid = stripe.sessionOf(purchase).payment_status === 'paid';
+    return isPaid ? stripe.event('checkout.session.completed', stripe.sessionOf(purchase)) : stripe.pay(purchase);
+  },
+  expirePurchase: (stripe, purchase) => stripe.expire(purchase),
+  chargeBack: (stripe, purchase) => stripe.closeDispute(stripe.dispute(purchase), 'lost'),
+};
+
+/** Delivers an event, sometimes twice. */
+async function report(
+  url: string,
+  stripe: StripeDouble,
+  call: Call & { op: Report; purchase: string },
+): Promise<Heard> {
+  const event = EVENT_OF[call.op](stripe, call.purchase);
+  let status = 0;
+  for (let left = Number(call.body.deliveries); left > 0; left -= 1) {
+    const answer = await deliver(url, event);
+    await answer.arrayBuffer();
+    ({ status } = answer);
+  }
+  return { status, code: null, fields: undefined, blocked: [], details: {}, data: null };
+}
+
 function stateBefore(market: Market, call: Call): string {
+  if (call.purchase !== undefined) return market.purchases.find(({ id }) => id === call.purchase)?.state ?? '-';
   const bid = market.jobs.flatMap(({ bids }) => bids).find(({ id }) => id === call.bid);
   if (call.bid !== undefined) return bid ? `bid ${bid.state}` : '-';
   return market.jobs.find(({ id }) => id === call.job)?.state ?? '-';
@@ -217,7 +295,7 @@ function checkAnswer(call: Call, market: Market, expected: Answer, heard: Heard)
     const { code, fields, blocked, details } = expected.refusal;
     same('the refusal', heard.code, code);
     same('its status', heard.status, STATUS[code] ?? 400);
-    if (fields) same('the refused fields', heard.fields, fields);
+    if (fields) same('the refused fields', heard.fields ?? [], fields);
     same('the blocked fields', heard.blocked, blocked ?? []);
     for (const [name, value] of Object.entries(details ?? {})) same(name, heard.details[name], value);
     return;
@@ -241,9 +319,16 @@ function checkAnswer(call: Call, market: Market, expected: Answer, heard: Heard)
     case 'transfer':
       return same(
         'the transfer',
-        [data.amount, expected.amount > 0 ? data.toAccount : data.fromAccount],
-        [Math.abs(expected.amount), expected.to.userId],
+        [data.amount, data.bought, expected.amount > 0 ? data.toAccount : data.fromAccount],
+        [Math.abs(expected.amount), expected.bought, expected.to.userId],
       );
+    case 'purchase':
+      if (!expected.created) return samePurchase(expected.purchase, data);
+      same('the form of the checkout’s address', URL.canParse(data.checkoutUrl), true);
+      learnPurchase(expected.purchase, data.purchase);
+      return samePurchase(expected.purchase, data.purchase);
+    case 'settled':
+      return;
     case 'user':
       return same(
         'the suspension',
@@ -349,6 +434,22 @@ function learnBid(bid: Bid, data: Json): void {
   bid.createdAt = data.createdAt;
   bid.holdId = data.holdId;
   same('whether there is a hold', /^hld_[0-9A-Za-z]{27}$/.test(String(data.holdId)), bid.guaranteed);
+}
+
+function learnPurchase(purchase: Purchase, data: Json): void {
+  if (!/^pur_[0-9A-Za-z]{27}$/.test(data?.id))
+    throw new Error(`A new purchase was answered as ${JSON.stringify(data)}`);
+  purchase.id = data.id;
+  purchase.createdAt = data.createdAt;
+}
+
+function samePurchase(purchase: Purchase, { receiptUrl: _receipt, expiresAt: _expiry, paidAt, ...data }: Json): void {
+  const { id, by, pack, state, refundedTokens, refundedAmount, createdAt } = purchase;
+  const { tokens, amount } = pack;
+  const price = { pack: pack.id, tokens, amount, currency: 'USD' };
+  const shown = { id, userId: by.userId, status: state, refundedTokens, refundedAmount, disputedAt: null, createdAt };
+  same('the purchase', data, { ...price, ...shown });
+  same('whether it was paid', paidAt !== null, state !== 'pending' && state !== 'expired');
 }
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -539,8 +640,9 @@ function sameRecord(
 }
 
 const EVERYTHING = `query($hidden: ID!, $anyHidden: Boolean!, $isAdmin: Boolean!, $a: ID!, $b: ID!, $c: ID!,
-  $jobs: Int!, $bids: Int!, $acts: Int!) {
-  viewer { tokens { balance held available } }
+  $jobs: Int!, $bids: Int!, $acts: Int!, $purchases: Int!) {
+  viewer { tokens { balance held available bought debt }
+    purchases(first: $purchases) { totalCount nodes { ${PURCHASE} } } }
   jobs(first: $jobs) { totalCount nodes { ${JOB} bidCount
     bids(first: $bids) { totalCount nodes { ${BID} hold { id amount status } } }
     myBid { id } awardedBid { id }
@@ -601,6 +703,7 @@ async function checkAll(apis: Apis, market: Market, person: Person, token: strin
     b,
     c,
     acts: market.acts.length + 1,
+    purchases: market.purchasesOf(person).length + 1,
     ...sizes,
   };
   const { data: raw, errors } = await apis.graphql(EVERYTHING, variables, token);
@@ -613,6 +716,9 @@ async function checkAll(apis: Apis, market: Market, person: Person, token: strin
   const timelines = await timelinesOf(apis, token, sizes.events);
   for (const [at, timeline] of timelines.entries()) data.jobs.nodes[at].timeline = timeline;
   same(`${person.name}’s tokens`, data.viewer.tokens, market.tokensOf(person));
+  const purchases = market.purchasesOf(person);
+  same(`how many purchases ${person.name} made`, data.viewer.purchases.totalCount, purchases.length);
+  for (const [at, purchase] of purchases.entries()) samePurchase(purchase, data.viewer.purchases.nodes[at]);
   same(
     `the jobs that ${person.name} sees`,
     data.jobs.nodes.map(({ id }: Json) => id),
