@@ -5,6 +5,7 @@ import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import type { Db } from '../../../platform/db/database.js';
 import type { Page, SamePageRequest } from '../../../platform/db/pages/page.js';
 import { requiredText } from '../../../platform/fields/values.js';
+import { isLoopback } from '../../../platform/security/address.js';
 import { refuse } from '../../rules/errors.js';
 import { idInPath } from '../../rules/id-fields.js';
 import type { PurchaseId, UserId } from '../../rules/ids.js';
@@ -90,7 +91,15 @@ function notConfigured() {
 function mayReturnTo({ payments, mail }: Pick<Services, 'payments' | 'mail'>, text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, origin } = new URL(text);
-  return ['http:', 'https:'].includes(protocol) && [...payments.returnOrigins, mail.addresses.origin].includes(origin);
+  if (!['http:', 'https:'].includes(protocol)) return false;
+  return payments.returnOrigins.includes(origin) || isSameOrigin(origin, mail.addresses.origin);
+}
+
+/** In development, people open the same server as `localhost` and as `127.0.0.1`. */
+function isSameOrigin(first: string, second: string): boolean {
+  const [one, other] = [new URL(first), new URL(second)];
+  const areLocal = isLoopback(one.hostname) && isLoopback(other.hostname);
+  return areLocal ? one.protocol === other.protocol && one.port === other.port : one.origin === other.origin;
 }
 
 /** The balance's lock makes a person's purchases take turns. */

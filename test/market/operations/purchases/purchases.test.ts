@@ -36,7 +36,14 @@ beforeEach(async () => {
   hanna = await homeowner(app, 'Hanna');
 });
 afterEach(async () => {
-  Object.assign(stripe, { failsFor: undefined, onEvent: undefined, isDown: false, losesAnswer: false, refusesCheckouts: false, refundsAre: 'succeeded' });
+  Object.assign(stripe, {
+    failsFor: undefined,
+    onEvent: undefined,
+    isDown: false,
+    losesAnswer: false,
+    refusesCheckouts: false,
+    refundsAre: 'succeeded',
+  });
   await expectSound(app, ada);
 });
 
@@ -75,6 +82,14 @@ describe('Buying', () => {
       paid_at: expect.any(String),
       receipt_url: expect.stringMatching(/^https:\/\/pay\.stripe\.com\//),
     });
+  });
+
+  it('returns to this server under either of its local names', async () => {
+    const { port } = new URL(app.url);
+    for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+      const body = { pack: 'small', return_url: `http://${host}:${port}/graphql` };
+      expect((await app.rest('POST', '/v1/purchases', { token: hanna.token, body })).status, host).toBe(201);
+    }
   });
 
   it('works through GraphQL, where the viewer lists purchases and admins see a user’s', async () => {
@@ -179,6 +194,7 @@ describe('Refused purchases', () => {
     ['with our origin as a user name', 'http://localhost:5173@evil.example/'],
     ['of a script', 'javascript:alert(1)'],
     ['without an origin', '/tokens'],
+    ['on another port of this machine', 'http://127.0.0.1:1/'],
   ])('a page to return to %s', async (_what, returnUrl) => {
     const body = { pack: 'small', return_url: returnUrl };
     const answer = await app.rest('POST', '/v1/purchases', { token: hanna.token, body });
