@@ -89,7 +89,9 @@ export async function startServer(
   const { playground, demo } = config;
   const site = { playground, demo, mailbox: services.mail.mailboxSecret !== undefined, mail: services.mail.isOn };
   const links = siteLinks(site);
-  const graphqlPage = playground ? openPlayground(links) : openOffPage(links);
+  // Nobody should pay real money in the playground's guide.
+  const buying = services.payments.provider?.livemode === false;
+  const graphqlPage = playground ? openPlayground(links, { buying }) : openOffPage(links);
   const reference = openReference(links);
   const lifecycle = openLifecyclePage(links, playground ? operationsOfSteps() : undefined, services.deadlines);
   const front = openFrontPage(site);

@@ -50,7 +50,11 @@ export const STORY: Readonly<Record<string, string>> = {
   TwoWeeks: '"twoDays"',
   ReadReminders: '"type": "JOB_AUTO_APPROVED"',
   ReviewLater: '"rating": 5',
-  WatchMyEvents: '"type": "JOB_REVIEWED"',
+  CreateUrgentJob: '"status": "DRAFT"',
+  TooFewTokens: '"pack": "small"',
+  BuyTokens: '"status": "PENDING"',
+  PublishUrgentJob: '"available": 20',
+  WatchMyEvents: '"type": "JOB_PUBLISHED"',
   ReadNotifications: '"emailProblem": "UNCONFIRMED"',
   SeveralErrors: '"code": "VALIDATION_FAILED"',
   WrongInput: '"title": "must not be blank"',
@@ -91,6 +95,18 @@ export async function boxOf(
   if (!box) throw new Error(`${selector} is not shown.`);
   return box;
 }
+
+/** What a visitor does on other pages before they run a step. */
+export const FIRST: Readonly<Record<string, (page: Page) => Promise<void>>> = {
+  PublishUrgentJob: async (page) => {
+    const opened = page.context().waitForEvent('page');
+    await page.getByRole('link', { name: '/checkout' }).click();
+    const checkout = await opened;
+    await checkout.getByRole('button', { name: 'Pay', exact: true }).click();
+    await checkout.getByText('You paid').waitFor();
+    await checkout.close();
+  },
+};
 
 export async function run(page: Page): Promise<void> {
   await page.locator('.graphiql-execute-button').click();

@@ -7,7 +7,7 @@ import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
 import { openTestApp, type TestApp } from '../setup/app.js';
 import { needs } from '../setup/needs.js';
 import { closeBrowser, visit, type Visit } from './chromium.js';
-import { answerOn, expectAnswer, expectOpen, guideText, run, STORY, tabNames } from './playground-acts.js';
+import { answerOn, expectAnswer, expectOpen, FIRST, guideText, run, STORY, tabNames } from './playground-acts.js';
 
 const browser = needs('chromium');
 const MINUTE = 60_000;
@@ -19,7 +19,7 @@ let app: TestApp;
 let newUser: Visit;
 
 beforeAll(async () => {
-  app = await openTestApp({ DEADLINES: 'act', CLOCK: 'adjustable' });
+  app = await openTestApp({ DEADLINES: 'act', CLOCK: 'adjustable', PAYMENTS: 'local' });
   await ensureAdmin(app.services, ADMIN.email, ADMIN.password);
 });
 afterAll(async () => {
@@ -29,8 +29,8 @@ afterAll(async () => {
 afterEach(() => newUser?.close());
 
 /** One of each kind, for people to look at. */
-const PICTURED = ['SignUp', 'ReadJob', 'ReadDispute', 'ReadReminders', 'WatchMyEvents', 'SeveralErrors'];
-const MEANT_TO_FAIL = ['SeveralErrors', 'WrongInput', 'WrongState', 'WrongPerson', 'WrongToken'];
+const PICTURED = ['SignUp', 'ReadJob', 'ReadDispute', 'ReadReminders', 'PublishUrgentJob', 'SeveralErrors'];
+const MEANT_TO_FAIL = ['TooFewTokens', 'SeveralErrors', 'WrongInput', 'WrongState', 'WrongPerson', 'WrongToken'];
 
 browser.describe('The playground', () => {
   browser.it(
@@ -45,6 +45,7 @@ browser.describe('The playground', () => {
           if (at > 0) await page.getByRole('button', { name: 'Next' }).click();
           else await page.getByLabel('Step', { exact: true }).selectOption('0');
           await expectOpen(page, name);
+          await FIRST[name]?.(page);
           await run(page);
           await expectAnswer(page, part);
           expect((await answerOn(page)).includes('"errors"'), name).toBe(MEANT_TO_FAIL.includes(name));

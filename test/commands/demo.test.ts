@@ -18,7 +18,7 @@ interface Listed {
   readonly pagination: { total: number };
 }
 
-it('has people who can log in, and jobs in every state, and a second start doesn’t change them', async () => {
+it('has people who can log in and buy tokens, and jobs in every state, and a second start doesn’t change them', async () => {
   const dataFolder = project.usedDataFolder();
   const seen: Listed[] = [];
   const starts = [
@@ -42,6 +42,15 @@ it('has people who can log in, and jobs in every state, and a second start doesn
     });
     expect(((await near.json()) as Listed).data.length).toBeGreaterThan(1);
     seen.push((await listed.json()) as Listed);
+    const hanna = await logIn(url, 'hanna@demo.example', PASSWORD);
+    const bought = await fetch(`${url}/v1/purchases`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${String(hanna.body.token)}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ pack: 'small', return_url: `${url.replace('127.0.0.1', 'localhost')}/graphql` }),
+    });
+    const { checkout_url: checkout } = (await bought.json()) as { checkout_url: string };
+    const paid = await fetch(checkout, { method: 'POST', body: new URLSearchParams({ choice: 'pay' }) });
+    expect(await paid.text()).toContain('You paid');
     const lifecycle = await (await fetch(`${url}/v1/lifecycle`)).json();
     expect(lifecycle, `${time} start`).toMatchObject({ deadline_mode: mode });
     const advanced = await fetch(`${url}/v1/test-clock`, {

@@ -1,4 +1,4 @@
-/** The steps of the playground as requests, without a browser: “Two weeks in a minute”, and the stories before it. */
+/** The steps of the playground as requests, without a browser, up to “Buying tokens”. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ADMIN } from '../../src/commands/demo/town.js';
 import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
@@ -12,7 +12,7 @@ const CHAPTER = 'Two weeks in a minute';
 let adjustable: TestApp;
 let real: TestApp;
 beforeAll(async () => {
-  adjustable = await openTestApp({ DEADLINES: 'act', CLOCK: 'adjustable' });
+  adjustable = await openTestApp({ DEADLINES: 'act', CLOCK: 'adjustable', PAYMENTS: 'local' });
   real = await openTestApp();
   for (const { services } of [adjustable, real]) await ensureAdmin(services, ADMIN.email, ADMIN.password);
 });
@@ -20,7 +20,7 @@ afterAll(() => Promise.all([adjustable.close(), real.close()]));
 
 /** Runs steps like the page does. It replaces each placeholder with the value that an earlier response had. */
 function player({ url }: TestApp) {
-  const values: Record<string, string> = {};
+  const values: Record<string, string> = { origin: url };
   const fill = (text: string) =>
     text.replaceAll(/{{(\w+)}}/g, (placeholder, name: string) => {
       if (name === 'random') return Math.random().toString(36).slice(2);
@@ -30,6 +30,9 @@ function player({ url }: TestApp) {
     });
 
   return async function play({ name, tab }: (typeof STEPS)[number]): Promise<string> {
+    // A visitor presses “Pay” on the checkout page.
+    if (name === 'PublishUrgentJob')
+      await fetch(fill('{{checkout}}'), { method: 'POST', body: new URLSearchParams({ choice: 'pay' }) });
     const { authorization } = JSON.parse(fill(tab.headers ?? '{}')) as { authorization?: string };
     const token = authorization ?? `Bearer ${values.last}`;
     const response = await fetch(`${url}/graphql`, {
@@ -42,16 +45,19 @@ function player({ url }: TestApp) {
       }),
     });
     const answer = (await response.json()) as Json;
+    learn({ pack: answer.errors?.[0]?.extensions.pack });
     for (const result of Object.values((answer.data ?? {}) as Json)) learn(result ?? {});
     return JSON.stringify(answer, null, 1).replaceAll(/\s+/g, ' ');
   };
 
-  function learn({ token, user, homeowner, contractor, job, bid }: Json): void {
+  function learn({ token, user, homeowner, contractor, job, bid, pack, checkoutUrl }: Json): void {
     const deadline = job?.upcoming?.[0]?.at;
     const learned = {
       ...(token && { last: token, [roleIn(token)]: token }),
       job: job?.id,
       bid: bid?.id,
+      pack,
+      checkout: checkoutUrl,
       contractorId: contractor?.id,
       homeownerUserId: homeowner?.id && user?.id,
       weekLater: deadline && new Date(Date.parse(deadline) + 7 * 86_400_000).toISOString(),
@@ -85,6 +91,25 @@ it('each step returns what its story promises, and the clock approves the work a
     expect(answer).toContain(STORY.ReadNotifications);
     expect(answer).toContain('"title": "The work was approved"');
   }
+});
+
+it('with too few tokens for an urgent job, the homeowner pays for a pack and publishes the job', async () => {
+  const play = player(adjustable);
+  const buying = STEPS.filter(({ chapter }) => chapter === 'Buying tokens');
+  expect(buying.map(({ name }) => name)).toEqual(['CreateUrgentJob', 'TooFewTokens', 'BuyTokens', 'PublishUrgentJob']);
+  for (const step of [...STEPS.filter(({ name }) => name === 'SignUp'), ...buying]) {
+    const answer = await play(step);
+    expect(answer.includes('"errors"'), step.name).toBe(step.isMeantToFail);
+    if (step.name !== 'PublishUrgentJob') expect(answer, step.name).toContain(STORY[step.name]);
+    else expect(answer).toContain('"available": 30, "bought": 30 }, "purchases": { "nodes": [ { "status": "PAID"');
+  }
+});
+
+it('on a server without payments, the playground doesn’t try to buy tokens', async () => {
+  const scriptOf = async ({ url }: TestApp) => (await fetch(`${url}/graphql/playground/start.js`)).text();
+  expect(await scriptOf(adjustable)).toContain('BuyTokens');
+  expect(await scriptOf(real)).not.toContain('BuyTokens');
+  expect(await scriptOf(real)).toContain('WatchMyEvents');
 });
 
 it('on a server whose clock can’t be moved, the chapter’s first step says so', async () => {

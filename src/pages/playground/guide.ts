@@ -7,7 +7,12 @@ const part = (name) => document.querySelector('#guide-' + name);
 const nameOf = (tab) => tab.querySelector('.graphiql-tab-button').textContent;
 
 /** Addresses in a step's text are links. */
-const linkTo = (href) => Object.assign(document.createElement('a'), { href, textContent: href });
+const linkTo = (path) => {
+  const link = Object.assign(document.createElement('a'), { href: path, textContent: path });
+  // The playground stays open while the user pays.
+  if (path === '/checkout') Object.assign(link, { href: known.ids.checkout ?? path, target: '_blank', rel: 'noopener' });
+  return link;
+};
 
 export function openGuide(steps, storage) {
   const select = part('step');

@@ -13,7 +13,7 @@ export const latest = { request: undefined, answered: () => {} };
 const TABS = {
   homeowner: 'SignUp', contractor: 'SignUpContractor', admin: 'LogInAsAdmin', job: 'CreateJob', bid: 'SubmitBid',
   contractorId: 'SignUpContractor', contractorUserId: 'SignUpContractor', homeownerUserId: 'SignUp', refresh: 'SignUp',
-  weekLater: 'PublishThirdJob',
+  weekLater: 'PublishThirdJob', pack: 'TooFewTokens',
 };
 const WEEK_MS = 7 * 86_400_000;
 
@@ -62,6 +62,7 @@ function fill(value, missing, roles) {
 
 function valueOf(name, roles) {
   if (name === 'random') return Math.random().toString(36).slice(2, 10).padEnd(8, '0');
+  if (name === 'origin') return location.origin;
   if (name === 'refresh') return known.sessions[known.last]?.refreshToken;
   if (!known.sessions[name]) return known.ids[name];
   roles.add(name);
@@ -94,6 +95,8 @@ function renew(role) {
 }
 
 function learned(answer) {
+  const pack = answer.errors?.[0]?.extensions?.pack;
+  if (typeof pack === 'string') change({ ids: { ...known.ids, pack } });
   for (const result of Object.values(answer.data ?? {})) {
     if (typeof result?.token === 'string') {
       learnSession(result);
@@ -106,6 +109,7 @@ function learned(answer) {
     const weekLater = deadline && new Date(Date.parse(deadline) + WEEK_MS).toISOString();
     const ids = {
       job: result?.job?.id, bid: result?.bid?.id, contractorId, contractorUserId, homeownerUserId, weekLater,
+      checkout: result?.checkoutUrl,
     };
     const present = Object.entries(ids).filter(([, id]) => typeof id === 'string');
     if (present.length > 0) change({ ids: { ...known.ids, ...Object.fromEntries(present) } });
@@ -116,7 +120,7 @@ function learned(answer) {
 function notSent(placeholder) {
   const tab = TABS[placeholder.slice(2, -2)];
   if (tab) return { message: 'Nothing was sent: ' + placeholder + ' has no value yet. Run the tab ' + tab + ' first.' };
-  const names = ['random', ...Object.keys(TABS)].map((name) => '{{' + name + '}}').join(', ');
+  const names = ['random', 'origin', ...Object.keys(TABS)].map((name) => '{{' + name + '}}').join(', ');
   return { message: 'Nothing was sent: ' + placeholder + ' is unknown. Use one of ' + names + '.' };
 }
 `;

@@ -14,10 +14,11 @@ import { STREAM_SCRIPT } from './stream.js';
 
 const PACKAGE_FILES = ['graphiql.js', 'editor.worker.js', 'json.worker.js', 'graphql.worker.js'] as const;
 
-export function openPlayground(links: SiteLinks): Pages {
+/** With `buying`, the guide also buys tokens. */
+export function openPlayground(links: SiteLinks, options: { readonly buying: boolean }): Pages {
   return openPages({
     '/graphql': { contentType: HTML, read: async () => playgroundPage(links) },
-    [`${FOLDER}/start.js`]: script(async () => starterScript()),
+    [`${FOLDER}/start.js`]: script(async () => starterScript(options)),
     [`${FOLDER}/theme.js`]: script(async () => THEME_SCRIPT),
     [`${FOLDER}/guide.js`]: script(async () => GUIDE_SCRIPT),
     [`${FOLDER}/memory.js`]: script(async () => MEMORY_SCRIPT),

@@ -4,8 +4,8 @@ import { FOLDER } from './page.js';
 import { readSteps } from './steps.js';
 
 /** The script contains an edition, which changes whenever the tabs' contents change. */
-export function starterScript(): string {
-  const steps = readSteps();
+export function starterScript(options: { readonly buying: boolean }): string {
+  const steps = readSteps(options);
   const edition = createHash('sha256').update(JSON.stringify(steps)).digest('hex').slice(0, 8);
   const settings = { folder: FOLDER, edition, steps };
   return SCRIPT.replace('SETTINGS', () => JSON.stringify(settings));

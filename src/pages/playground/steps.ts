@@ -21,8 +21,10 @@ interface Step {
 /** Compiled code reads `src` too, because the build doesn't copy these files. */
 const FOLDER = new URL('../../../src/pages/playground/steps/', import.meta.url);
 
-export function readSteps(): readonly Step[] {
-  return Object.entries(CHAPTERS).flatMap(([folder, chapter]) =>
+/** Without `buying`, the steps that buy tokens are left out. */
+export function readSteps({ buying } = { buying: true }): readonly Step[] {
+  const chapters = Object.entries(CHAPTERS).filter(([folder]) => buying || folder !== '4-buying-tokens');
+  return chapters.flatMap(([folder, chapter]) =>
     readdirSync(new URL(folder, FOLDER))
       .toSorted()
       .map((file) => stepIn(chapter, file, readFileSync(new URL(`${folder}/${file}`, FOLDER), 'utf8'))),
@@ -37,9 +39,10 @@ const CHAPTERS = {
   '1-a-job-that-goes-well': 'A job that goes well',
   '2-a-dispute': 'A dispute and an appeal',
   '3-two-weeks-in-a-minute': 'Two weeks in a minute',
-  '4-events-refusals-sessions': 'Events, errors, sessions',
-  '5-ways-back-in': 'Account recovery and support',
-  '6-what-next': 'What’s next',
+  '4-buying-tokens': 'Buying tokens',
+  '5-events-refusals-sessions': 'Events, errors, sessions',
+  '6-ways-back-in': 'Account recovery and support',
+  '7-what-next': 'What’s next',
 };
 
 function stepIn(chapter: string, file: string, source: string): Step {

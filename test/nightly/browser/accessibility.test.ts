@@ -9,15 +9,23 @@ import { needs } from '../../setup/needs.js';
 import { homeowner } from '../../story/cast.js';
 import { closeBrowser, visit, type Visit } from '../../browser/chromium.js';
 import { mailTo } from '../../market/mail/mailbox.js';
+import { bought, OWN_APP } from '../../market/operations/purchases/buyer.js';
 
 const browser = needs('chromium');
 const MINUTE = 60_000;
 
 let app: TestApp;
 let visitor: Visit;
+/** A checkout page's path, by what its buyer chose there. */
+const checkouts = new Map<string, string>();
 beforeAll(async () => {
-  app = await openTestApp();
+  app = await openTestApp({ PAYMENTS: 'local', ...OWN_APP });
   const hanna = await homeowner(app, 'Hanna');
+  for (const choice of ['nothing', 'pay', 'later', 'fail']) {
+    const path = `/checkout/${await bought(app, hanna)}`;
+    await fetch(app.url + path, { method: 'POST', body: new URLSearchParams({ choice }) });
+    checkouts.set(choice, path);
+  }
   await mailTo(app, hanna.email, 'Confirm your email address');
 });
 afterAll(async () => {
@@ -42,6 +50,10 @@ const PAGES: readonly (readonly [name: string, path: string, element: string])[]
   ['undo-email-change', '/undo-email-change#token=x', '#with-link'],
   ['unsubscribe', unsubscribeLink(createLinkTokens(JWT_SECRET), '', BIDS_OFF), 'button'],
   ['unsubscribe-unknown-link', '/unsubscribe/x', 'main'],
+  ['checkout', '{nothing}', 'button'],
+  ['checkout-paid', '{pay}', '[role="status"]'],
+  ['checkout-paying-later', '{later}', '[role="status"]'],
+  ['checkout-failed', '{fail}', '[role="status"]'],
   ['not-found', '/nothing-here', 'main'],
 ];
 
@@ -53,7 +65,7 @@ for (const colorScheme of ['light', 'dark'] as const)
         visitor = await visit(`${app.url}/mailbox?secret=${MAILBOX_SECRET}`);
         const { page, picture } = visitor;
         await page.emulateMedia({ colorScheme });
-        await page.goto(app.url + path);
+        await page.goto(app.url + path.replace(/^{(\w+)}$/, (_whole, choice) => checkouts.get(choice) ?? ''));
         await page.locator(element).first().waitFor();
         for (const width of [1920, 1280, 400]) {
           await page.setViewportSize({ width, height: 860 });

@@ -6,6 +6,7 @@ import type { Db } from '../../../platform/db/database.js';
 import { inWords } from '../../../platform/errors.js';
 import type { Page, SamePageRequest } from '../../../platform/db/pages/page.js';
 import { requiredText } from '../../../platform/fields/values.js';
+import { isLoopback } from '../../../platform/security/address.js';
 import { refuse } from '../../rules/errors.js';
 import { idInPath } from '../../rules/id-fields.js';
 import type { PurchaseId, UserId } from '../../rules/ids.js';
@@ -97,9 +98,16 @@ function notConfigured() {
 function mayReturnTo({ payments, mail }: Pick<Services, 'payments' | 'mail'>, text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, origin, href } = new URL(text);
-  const isKnown = [...payments.returnOrigins, mail.addresses.origin].includes(origin);
   // Escaping can make a URL several times as long.
-  return isKnown && ['http:', 'https:'].includes(protocol) && href.length <= TEXT.url;
+  if (!['http:', 'https:'].includes(protocol) || href.length > TEXT.url) return false;
+  return payments.returnOrigins.includes(origin) || isSameOrigin(origin, mail.addresses.origin);
+}
+
+/** In development, people open the same server as `localhost` and as `127.0.0.1`. */
+function isSameOrigin(first: string, second: string): boolean {
+  const [one, other] = [new URL(first), new URL(second)];
+  const areLocal = isLoopback(one.hostname) && isLoopback(other.hostname);
+  return areLocal ? one.protocol === other.protocol && one.port === other.port : one.origin === other.origin;
 }
 
 /**

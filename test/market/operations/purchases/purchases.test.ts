@@ -84,6 +84,14 @@ describe('Buying', () => {
     });
   });
 
+  it('Hanna returns to this server under any of its local names', async () => {
+    const { port } = new URL(app.url);
+    for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+      const body = { pack: 'small', return_url: `http://${host}:${port}/graphql` };
+      expect((await app.rest('POST', '/v1/purchases', { token: hanna.token, body })).status, host).toBe(201);
+    }
+  });
+
   it('through GraphQL, Hanna buys and lists her purchases, Ada sees them, and Carl doesn’t', async () => {
     const BUY = `mutation ($input: BuyTokensInput!) { buyTokens(input: $input) { checkoutUrl
       purchase { id status tokens amount currency } viewer { purchases { totalCount } } } }`;
@@ -187,6 +195,7 @@ describe('Hanna can’t buy', () => {
     ['that runs a script', 'javascript:alert(1)'],
     ['that is too long once it’s escaped', `http://localhost:5173/${'€'.repeat(1_900)}`],
     ['without an origin', '/tokens'],
+    ['on another port of this machine', 'http://127.0.0.1:1/'],
   ])('with a return URL %s', async (_what, returnUrl) => {
     const body = { pack: 'small', return_url: returnUrl };
     const answer = await app.rest('POST', '/v1/purchases', { token: hanna.token, body });
