@@ -98,7 +98,7 @@ describe('The local checkout page', () => {
     for (const id of [newId('purchase'), 'pur_x', '']) expect((await pageOf(id)).status).toBe(404);
   });
 
-  it('takes no events from Stripe', async () => {
+  it('refuses events from Stripe', async () => {
     expect((await fetch(`${app.url}/v1/payments/stripe`, { method: 'POST', body: '{}' })).status).toBe(501);
   });
 });
