@@ -81,7 +81,7 @@ function pageOf(purchase: PurchaseRow): string {
           : `<p role="status">${paymentId !== null && status === 'pending' ? LATER : OUTCOMES[status]}</p>`
       }
       <p><a href="${escapeHtml(returnUrl)}">${isOpen ? 'Cancel and go back' : 'Go back to the app'}</a></p>
-      <p class="faint">In development, you pay on this page instead of a payment provider’s. It moves no money.</p>
+      <p class="faint">During development, this page replaces the payment provider’s. It moves no money.</p>
     </main>`;
 }
 

@@ -51,7 +51,7 @@ export const STORY: Readonly<Record<string, string>> = {
   ReadReminders: '"type": "JOB_AUTO_APPROVED"',
   ReviewLater: '"rating": 5',
   CreateUrgentJob: '"status": "DRAFT"',
-  TooFewTokens: '"pack": "small"',
+  NotEnoughTokens: '"pack": "small"',
   BuyTokens: '"status": "PENDING"',
   PublishUrgentJob: '"available": 20',
   WatchMyEvents: '"type": "JOB_PUBLISHED"',

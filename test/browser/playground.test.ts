@@ -30,7 +30,7 @@ afterEach(() => newUser?.close());
 
 /** One of each kind, for people to look at. */
 const PICTURED = ['SignUp', 'ReadJob', 'ReadDispute', 'ReadReminders', 'PublishUrgentJob', 'SeveralErrors'];
-const MEANT_TO_FAIL = ['TooFewTokens', 'SeveralErrors', 'WrongInput', 'WrongState', 'WrongPerson', 'WrongToken'];
+const MEANT_TO_FAIL = ['NotEnoughTokens', 'SeveralErrors', 'WrongInput', 'WrongState', 'WrongPerson', 'WrongToken'];
 
 browser.describe('The playground', () => {
   browser.it(

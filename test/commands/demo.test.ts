@@ -18,7 +18,7 @@ interface Listed {
   readonly pagination: { total: number };
 }
 
-it('has people who can log in and buy tokens, and jobs in every state, and a second start doesn’t change them', async () => {
+it('has people who can log in and buy tokens, and jobs in every state, which a second start keeps', async () => {
   const dataFolder = project.usedDataFolder();
   const seen: Listed[] = [];
   const starts = [

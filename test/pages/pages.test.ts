@@ -251,7 +251,7 @@ it('the playground’s steps have the current prices', () => {
   const texts = Object.fromEntries(readSteps().map(({ name, text }) => [name, text]));
   expect(texts.PublishJob).toContain(`costs ${standard} of your ${homeowner} tokens`);
   expect(texts.PublishSecondJob).toContain(`another ${standard} tokens`);
-  expect(texts.TooFewTokens).toContain(`an urgent job costs ${urgent} tokens`);
+  expect(texts.NotEnoughTokens).toContain(`an urgent job costs ${urgent} tokens`);
   expect(texts.SubmitBid).toContain(`holds ${GUARANTEED_VIEW_STAKE} tokens`);
 });
 

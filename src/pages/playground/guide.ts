@@ -10,7 +10,8 @@ const nameOf = (tab) => tab.querySelector('.graphiql-tab-button').textContent;
 const linkTo = (path) => {
   const link = Object.assign(document.createElement('a'), { href: path, textContent: path });
   // The playground stays open while the user pays.
-  if (path === '/checkout') Object.assign(link, { href: known.ids.checkout ?? path, target: '_blank', rel: 'noopener' });
+  if (path === '/checkout')
+    Object.assign(link, { href: known.ids.checkout ?? path, target: '_blank', rel: 'noopener' });
   return link;
 };
 

@@ -13,7 +13,7 @@ export const latest = { request: undefined, answered: () => {} };
 const TABS = {
   homeowner: 'SignUp', contractor: 'SignUpContractor', admin: 'LogInAsAdmin', job: 'CreateJob', bid: 'SubmitBid',
   contractorId: 'SignUpContractor', contractorUserId: 'SignUpContractor', homeownerUserId: 'SignUp', refresh: 'SignUp',
-  weekLater: 'PublishThirdJob', pack: 'TooFewTokens',
+  weekLater: 'PublishThirdJob', pack: 'NotEnoughTokens',
 };
 const WEEK_MS = 7 * 86_400_000;
 

@@ -25,7 +25,7 @@ export function JobPage({ id }: { id: string }) {
   const positions = job?.timeline.edges.flatMap(({ node }) => node.position ?? []);
   useEvents(JOB_EVENTS, { jobId: id }, positions && (positions.at(-1) ?? '0'), look);
   if (!job) return <main>{error ?? 'One moment …'}</main>;
-  // The error of a user with too few tokens names the pack to buy.
+  // If the user doesn’t have enough tokens, the error names the pack to buy.
   const allowed = job.availableActions
     .filter((one) => one.allowed || one.reason === 'INSUFFICIENT_TOKENS')
     .map(({ action }) => action);
