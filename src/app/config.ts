@@ -169,8 +169,8 @@ export const VARIABLES = {
     .enum(['local'], 'must be “local”')
     .optional()
     .describe(
-      '“local” provides a checkout page that moves no money, for development. It’s the default in development if ' +
-        'STRIPE_SECRET_KEY isn’t set. HOST must be a loopback address, and TRUST_PROXY_HOPS must be 0',
+      '“local” provides a checkout page that moves no money. In development, it’s the default without ' +
+        'STRIPE_SECRET_KEY. It requires a loopback HOST and no TRUST_PROXY_HOPS',
     ),
   CURRENCY: z
     .string()
@@ -178,8 +178,8 @@ export const VARIABLES = {
     .default('USD')
     .describe('the currency of all prices, budgets, and bids, as an ISO 4217 code'),
   TOKEN_PACKS: tokenPacks('small:50:500,medium:150:1200,large:500:3500').describe(
-    'the packs of tokens that users can buy, as `name:tokens:price`, separated by commas. The price is in the ' +
-      'smallest unit that Stripe uses for the currency, such as cents',
+    'the packs that users can buy, as `name:tokens:price`. The price is in the unit that Stripe uses for the ' +
+      'currency, such as cents',
   ),
   DEADLINES: z
     .enum(DEADLINE_MODES, `must be one of ${DEADLINE_MODES.join(', ')}`)

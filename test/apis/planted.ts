@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { JobState } from '../../src/market/rules/states.js';
+import { newId } from '../../src/market/store/new-id.js';
 import type { Person } from '../story/cast.js';
 import type { TestApp } from '../setup/app.js';
 import { bodyOf, gather, giveTokens, givenJob, type GivenJob, type Journey, type People } from '../story/journey.js';
@@ -79,6 +80,11 @@ export async function plantScene(
     await app.rest('PUT', `/v1/webhooks/${webhook.body.webhook.id}`, { token, body: { status: 'paused' } });
     const [row] = await app.sql`select password_hash from users where id = ${userId}`;
     keep(`password hash of the ${who}`, row!.password_hash);
+    await app.sql`insert into purchases (id, user_id, pack, tokens, amount, currency, return_url, provider, livemode,
+        session_id, checkout_url, receipt_url, expires_at)
+      values (${newId('purchase')}, ${userId}, 'small', 50, 500, 'USD', ${text(`return URL of the ${who}`)}, 'stripe',
+        false, ${text(`checkout of the ${who}`)}, ${text(`checkout URL of the ${who}`)},
+        ${text(`receipt of the ${who}`, who, 'admin')}, now())`;
     const address = (what: string) => text(`${what} of the ${who}`, who, 'admin', ...others);
     const credential = (what: string) =>
       text(`${what} of the ${who}`, who, 'admin', ...(isPublished && who !== 'stranger' ? (['owner'] as const) : []));
@@ -163,6 +169,7 @@ export async function idsAround(app: TestApp, { job, people }: PlantedScene): Pr
     union all select id from bids where job_id = ${job.id}
     union all select hold_id from bids where job_id = ${job.id} and hold_id is not null
     union all select id from token_transfers where user_id in ${app.sql(users)}
+    union all select id from purchases where user_id in ${app.sql(users)}
     union all select id from webhook_endpoints where user_id in ${app.sql(users)}
     union all select id from sessions where user_id in ${app.sql(users)}
     union all select id from api_keys where user_id in ${app.sql(users)}

@@ -177,6 +177,7 @@ const KIND_AT: Readonly<Record<string, IdKind>> = {
   contractors: 'contractor',
   homeowners: 'homeowner',
   jobs: 'job',
+  purchases: 'purchase',
   sessions: 'session',
   tokens: 'transfer',
   users: 'user',
@@ -326,7 +327,7 @@ function mayBeReadOnceAwarded(
 
 describe('a private field', () => {
   const RESOLVED: Record<RedactedEntity, readonly string[]> = {
-    user: ['homeowner', 'contractor', 'tokens', 'tokenTransactions'],
+    user: ['homeowner', 'contractor', 'tokens', 'tokenTransactions', 'purchases'],
     homeowner: ['user'],
     contractor: ['user', 'reviews', 'jobs', 'bids'],
     job: [

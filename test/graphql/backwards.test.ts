@@ -11,7 +11,7 @@ let people: People;
 let ids: { job: string; bid: string; contractor: string; endpoint: string };
 
 beforeAll(async () => {
-  app = await openTestApp({ WEBHOOKS_ALLOW_PRIVATE: 'on' });
+  app = await openTestApp({ WEBHOOKS_ALLOW_PRIVATE: 'on', PAYMENTS: 'local' });
   people = await gather(app);
   const [job] = [await givenJob(app, 'completed', people), await givenJob(app, 'completed', people)];
   await givenJob(app, 'completed', people);
@@ -23,6 +23,7 @@ beforeAll(async () => {
     await post('/v1/auth/login', { email, password });
   }
   for (const name of ['one', 'two']) await post('/v1/webhooks', { url: `http://127.0.0.1:9/${name}` });
+  for (let at = 0; at < 3; at += 1) await post('/v1/purchases', { pack: 'small', return_url: app.url });
   const { webhook } = await post('/v1/webhooks', { url: 'http://127.0.0.1:9/three' });
   for (let at = 0; at < 3; at += 1) await post(`/v1/webhooks/${webhook.id}/test`, {});
   const me = await app.rest('GET', '/v1/me', { token: people.awardee.token });
@@ -49,8 +50,10 @@ const CONNECTIONS: Readonly<Record<string, readonly [reader: keyof People, aroun
   'Viewer.sessions': ['owner', (list) => `viewer { ${list} }`],
   'Viewer.bids': ['awardee', (list) => `viewer { ${list} }`],
   'Viewer.tokenTransactions': ['owner', (list) => `viewer { ${list} }`],
+  'Viewer.purchases': ['owner', (list) => `viewer { ${list} }`],
   'Viewer.notifications': ['owner', (list) => `viewer { ${list} }`],
   'User.tokenTransactions': ['owner', (list) => `viewer { user { ${list} } }`],
+  'User.purchases': ['owner', (list) => `viewer { user { ${list} } }`],
   'Job.bids': ['owner', (list) => `job(id: "${ids.job}") { ${list} }`],
   'Job.timeline': ['owner', (list) => `job(id: "${ids.job}") { ${list} }`],
   'Bid.revisions': ['owner', (list) => `node(id: "${ids.bid}") { ... on Bid { ${list} } }`],
