@@ -149,6 +149,7 @@ function trading(market: Market, dice: Dice): Plan {
   const charged = market.jobs.find(({ state, bids, boughtPaid }) => state === 'open' && !bids[0] && boughtPaid > 0);
   const plan = (op: Op, purchase: Purchase, by = purchase.by): Plan => ({ op, by, purchase, flawed: 4 });
   return dice.weighted<() => Plan>([
+    [1, () => ({ op: 'buyTokens', by: admin(market), flawed: 0 })],
     [18, () => ({ op: 'buyTokens', by: buyer(market, dice), flawed: 5 })],
     [open.length > 0 ? 40 : 0, () => plan('payPurchase', dice.of(open))],
     [expired.length > 0 ? 40 : 0, () => plan('payPurchase', dice.of(expired))],
