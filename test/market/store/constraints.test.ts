@@ -83,6 +83,11 @@ const transfer = (tx: TransactionSql, more: object) => {
   const row = { id: 'ttx_new', from_account: 'issuance', to_account: ids.hanna, user_id: ids.hanna, amount: 1 };
   return tx`insert into token_transfers ${tx({ ...row, reason: 'adjustment', ...more })}`;
 };
+const purchase = (tx: TransactionSql, more: object) => {
+  const row = { id: 'pur_new', user_id: ids.hanna, pack: 'small', tokens: 50, amount: 500, currency: 'USD' };
+  const checkout = { return_url: 'x', provider: 'stripe', livemode: false, expires_at: '2026-01-01' };
+  return tx`insert into purchases ${tx({ ...row, ...checkout, ...more })}`;
+};
 const event = (tx: TransactionSql, more: object) =>
   tx`insert into events
     ${tx({
@@ -153,7 +158,7 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
   ],
   [
     'a balance below zero',
-    'token_balances_cover_what_is_held',
+    'token_balances_bought_is_a_part',
     (tx) => tx`update token_balances set balance = -1 where user_id = ${ids.hanna}`,
   ],
   [
@@ -161,6 +166,44 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
     'token_balances_cover_what_is_held',
     (tx) => tx`update token_balances set balance = held - 1 where user_id = ${ids.carl}`,
   ],
+  [
+    'more bought than there is',
+    'token_balances_bought_is_a_part',
+    (tx) => tx`update token_balances set bought = balance + 1 where user_id = ${ids.carl}`,
+  ],
+  [
+    'a debt below zero',
+    'token_balances_bought_is_a_part',
+    (tx) => tx`update token_balances set debt = -1 where user_id = ${ids.carl}`,
+  ],
+  [
+    'a transfer of more bought tokens than it has',
+    'token_transfers_bought_is_a_part',
+    (tx) => transfer(tx, { bought: 2 }),
+  ],
+  [
+    'a second credit for a purchase',
+    'token_transfers_one_credit_of_purchase',
+    async (tx) => {
+      for (const id of ['ttx_1', 'ttx_2']) await transfer(tx, { id, reason: 'purchase', purchase_id: 'pur_1' });
+    },
+  ],
+  ['a purchase of no tokens', 'purchases_have_a_price', (tx) => purchase(tx, { tokens: 0 })],
+  ['a free purchase', 'purchases_have_a_price', (tx) => purchase(tx, { amount: 0 })],
+  [
+    'a refund of more than the price',
+    'purchases_refund_at_most_everything',
+    (tx) => purchase(tx, { refunded_amount: 501 }),
+  ],
+  ['a debt of more than the purchase', 'purchases_debt_is_a_part', (tx) => purchase(tx, { debt: 51 })],
+  ['a purchase by nobody', 'purchases_user_id_users_id_fk', (tx) => purchase(tx, { user_id: 'usr_none' })],
+  ...(['session', 'payment'] as const).map((what): [string, string, Attempt] => [
+    `two purchases with one ${what}`,
+    `purchases_${what}`,
+    async (tx) => {
+      for (const id of ['pur_1', 'pur_2']) await purchase(tx, { id, [`${what}_id`]: 'x' });
+    },
+  ]),
   ['a second balance', 'token_balances_pkey', (tx) => tx`insert into token_balances (user_id) values (${ids.hanna})`],
 
   [
@@ -339,6 +382,7 @@ it('the same rows are accepted if nothing is wrong with them', async () => {
     (tx) => bid(tx, {}),
     (tx) => hold(tx, {}),
     (tx) => transfer(tx, {}),
+    (tx) => purchase(tx, {}),
     (tx) => actThen(tx, null),
     (tx) => event(tx, {}),
     (tx) =>
@@ -352,10 +396,10 @@ it('the same rows are accepted if nothing is wrong with them', async () => {
 it('every check and every unique constraint on jobs, bids, holds, tokens, and events is violated once', async () => {
   const named = await app.sql<{ name: string }[]>`
     select conname as name from pg_constraint where contype = 'c' and conrelid::regclass::text in ('jobs', 'bids',
-      'holds', 'events', 'token_transfers', 'token_balances', 'contractors')
+      'holds', 'events', 'token_transfers', 'token_balances', 'purchases', 'contractors')
     union select indexrelid::regclass::text from pg_index join pg_class on pg_class.oid = indexrelid
     where indisunique and not indisprimary and indrelid::regclass::text in ('jobs', 'bids', 'holds', 'events',
-      'token_transfers', 'token_balances')`;
+      'token_transfers', 'token_balances', 'purchases')`;
   // The unique index on a bid's whole key only serves the award's foreign key.
   const untried = named
     .map(({ name }) => name.replaceAll('"', ''))

@@ -282,6 +282,7 @@ describe('the configured limits', () => {
       write: 120,
       invalidToken: 1_200,
       expiredToken: 6_000,
+      paymentEvents: 12_000,
       mailPerRecipient: 3,
       mailPerCaller: 20,
       mailPerAddress: 2_000,
