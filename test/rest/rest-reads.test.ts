@@ -14,7 +14,7 @@ import { DRAFT, gather, givenJob, type People } from '../story/journey.js';
 let app: TestApp;
 let people: People;
 beforeAll(async () => {
-  app = await openTestApp();
+  app = await openTestApp({ PAYMENTS: 'local' });
   people = await gather(app);
 });
 afterAll(() => app.close());
@@ -40,6 +40,7 @@ function creations(openJob: string): Readonly<Record<string, Creation>> {
     '/api-keys': { by: owner, body: { name: 'Export' }, made: ({ api_key: key }) => key },
     '/webhooks': { by: owner, body: { url: 'https://hooks.example.com/jobs' }, made: ({ webhook }) => webhook },
     '/tokens/adjustments': { by: admin, body: { user_id: owner.userId, amount: 1, reason: 'A gift.' } },
+    '/purchases': { by: owner, body: { pack: 'small', return_url: app.url }, made: ({ purchase }) => purchase },
     '/jobs': { by: owner, body: DRAFT },
     '/jobs/{jobId}/bids': { by: stranger, path: `/jobs/${openJob}/bids`, body: { amount: 5 } },
   };
