@@ -97,7 +97,7 @@ const EXPECTED: Readonly<Record<string, { codes: readonly string[]; from: readon
   },
   listRevisions: { codes: [...OF_A_JOB, 'VALIDATION_FAILED'], from: ['bid pending'] },
   adjustTokens: { codes: [...FIRST, 'VALIDATION_FAILED', 'INSUFFICIENT_TOKENS'], from: ['-'] },
-  buyTokens: { codes: [...FIRST, 'VALIDATION_FAILED'], from: ['-'] },
+  buyTokens: { codes: [...FIRST, 'VALIDATION_FAILED', 'RATE_LIMITED'], from: ['-'] },
   refundPurchase: {
     codes: [...OF_A_JOB, 'VALIDATION_FAILED', 'INVALID_TRANSITION', 'INSUFFICIENT_TOKENS'],
     from: ['paid'],

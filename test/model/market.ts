@@ -1269,13 +1269,13 @@ export class Market {
   private buy(call: Call): Answer {
     const by = this.admit(call, ['homeowner', 'contractor'], shapes.PURCHASE);
     const said = shapes.normal(call.body);
+    if (this.openPurchasesOf(by).length >= OPEN_PURCHASES_MAX) {
+      this.tokenSteps.push('the sixth open purchase is refused');
+      throw new Refused({ code: 'RATE_LIMITED' });
+    }
     const pack = PACKS.find(({ id }) => id === said.pack);
     if (!pack) throw new Refused({ code: 'VALIDATION_FAILED', fields: ['pack'] });
     if (!mayReturnTo(String(said.returnUrl))) throw new Refused({ code: 'VALIDATION_FAILED', fields: ['returnUrl'] });
-    if (this.openPurchasesOf(by).length >= OPEN_PURCHASES_MAX) {
-      this.tokenSteps.push('the sixth open purchase is refused');
-      throw new Refused({ code: 'VALIDATION_FAILED', fields: [] });
-    }
     const nothing = { refundedTokens: 0, refundedAmount: 0, left: 0 };
     const purchase: Purchase = { id: '', createdAt: '', by, pack, state: 'pending', ...nothing };
     this.purchases.push(purchase);

@@ -47,7 +47,7 @@ const STATUSES: [status: number, codes: ErrorCode[]][] = [
   [429, ['RATE_LIMITED']],
   [500, ['INTERNAL']],
   [501, ['NOT_CONFIGURED']],
-  [503, ['OVERLOADED']],
+  [503, ['OVERLOADED', 'PAYMENTS_UNAVAILABLE']],
 ];
 
 test('the list is closed: these codes and no others', () => {

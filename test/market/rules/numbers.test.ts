@@ -54,6 +54,11 @@ describe('tokens', () => {
       publish: 'fees',
       urgency_raise: 'fees',
       publish_refund: 'fees',
+      purchase: 'issuance',
+      purchase_refund: 'issuance',
+      purchase_refund_undone: 'issuance',
+      chargeback: 'issuance',
+      debt_payment: 'issuance',
     });
     expect(SYSTEM_ACCOUNTS).toEqual(['issuance', 'fees']);
   });
