@@ -184,7 +184,7 @@ function buyer(market: Market, dice: Dice): Person {
   return dice.of(likely.length > 0 && dice.percent(60) ? likely : buyers);
 }
 
-/** What some histories begin with, because it would otherwise happen too rarely: some buy, and some of those also pay. */
+/** What some histories begin with, because it would otherwise be too rare: some buy, and some of those also pay. */
 export function openingCalls(history: readonly Step[], market: Market): (() => Call)[] {
   const dice = new Dice(history[0]?.toReversed() ?? []);
   const person = (name: string) => market.people.find((one) => one.name === name)!;

@@ -248,7 +248,8 @@ async function reset(app: TestApp, balances: ReadonlyMap<Person, number>): Promi
     update deadline_clock set ahead_seconds = 0;
     update contractors set completed_jobs = 0, rating_sum = 0, rating_count = 0 where completed_jobs > 0;
     insert into token_transfers (id, from_account, to_account, amount, reason, user_id) values ${transfers.join(', ')};
-    update token_balances b set held = 0, bought = 0, debt = 0, balance = coalesce((select sum(amount) from token_transfers t
+    update token_balances b
+      set held = 0, bought = 0, debt = 0, balance = coalesce((select sum(amount) from token_transfers t
       where t.user_id = b.user_id), 0)`),
   );
 }
@@ -370,6 +371,7 @@ const STATUS: Readonly<Record<string, number>> = {
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   NOT_FOUND: 404,
+  RATE_LIMITED: 429,
   STALE_VERSION: 412,
 };
 
