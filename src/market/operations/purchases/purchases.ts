@@ -100,11 +100,11 @@ function mayReturnTo({ payments, mail }: Pick<Services, 'payments' | 'mail'>, te
   const { protocol, origin, href } = new URL(text);
   // Escaping can make a URL several times as long.
   if (!['http:', 'https:'].includes(protocol) || href.length > TEXT.url) return false;
-  return payments.returnOrigins.includes(origin) || isSameOrigin(origin, mail.addresses.origin);
+  return payments.returnOrigins.includes(origin) || leadsToSameServer(origin, mail.addresses.origin);
 }
 
 /** In development, people open the same server as `localhost` and as `127.0.0.1`. */
-function isSameOrigin(first: string, second: string): boolean {
+function leadsToSameServer(first: string, second: string): boolean {
   const [one, other] = [new URL(first), new URL(second)];
   const areLocal = isLoopback(one.hostname) && isLoopback(other.hostname);
   return areLocal ? one.protocol === other.protocol && one.port === other.port : one.origin === other.origin;
