@@ -58,14 +58,14 @@ test('a state shows the length of its deadline, and its text says what this serv
   expect(picture).toContain('>in review, 20 days</text>');
   expect(picture).toContain('>open, 30 days</text>');
   expect(picture).toContain('>in progress</text>');
-  expect(picture).toMatch(/in review: [^"]* After 20 days: The homeowner didn’t respond to the work in time/);
+  expect(picture).toMatch(/"in review, 20 days: [^"]* After 20 days: The homeowner didn’t respond to the work in time/);
   expect(picture).toMatch(
-    /open: [^"]* After 30 days: Nobody was awarded .* After 3 days: The homeowner didn’t look at/,
+    /"open, 30 days: [^"]* After 30 days: Nobody was awarded .* After 3 days: The homeowner didn’t look at/,
   );
 
   const reminding = drawPicture({ ...ACT, mode: 'remind' });
   expect(reminding).toContain('>in review, 14 days</text>');
-  expect(reminding).toMatch(/in review: [^"]* After 14 days: Admins are reminded\./);
+  expect(reminding).toMatch(/"in review, 14 days: [^"]* After 14 days: Admins are reminded\./);
 
   const off = drawPicture({ ...ACT, mode: 'off' });
   expect(off).toContain('>in review</text>');

@@ -96,11 +96,12 @@ function textOf(state: JobState, deadlines: DeadlineSettings): string {
 
 function stateLink(state: JobState, deadlines: DeadlineSettings, box: Box): string {
   const { description } = JOB_STATE_ROWS[state];
-  const words = [`${wordsOf(state)}: ${description}`, deadlineIn(state, deadlines) ?? []].flat().join(' ');
+  const text = textOf(state, deadlines);
+  const words = [`${text}: ${description}`, deadlineIn(state, deadlines) ?? []].flat().join(' ');
   const kind = isTerminal(state) ? 'state end' : 'state';
   return (
     `<a href="#state-${state}" class="${kind}" data-state="${state}" aria-label="${words}">` +
-    `${boxWith(textOf(state, deadlines), box)}</a>`
+    `${boxWith(text, box)}</a>`
   );
 }
 
