@@ -22,6 +22,7 @@ export const ID_PREFIXES = {
   proposal: 'prp',
   accountEvent: 'aev',
   purchase: 'pur',
+  savedSearch: 'sea',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -44,6 +45,7 @@ export type MailId = Id<'mail'>;
 export type ProposalId = Id<'proposal'>;
 export type AccountEventId = Id<'accountEvent'>;
 export type PurchaseId = Id<'purchase'>;
+export type SavedSearchId = Id<'savedSearch'>;
 export type AdminActionId = Id<'adminAction'>;
 
 export function idFrom<K extends IdKind>(kind: K, milliseconds: number, bytes: Buffer): Id<K> {

@@ -107,15 +107,20 @@ export interface EventOnJob<Event> {
   /** Null for a deleted draft. */
   readonly status: JobState | null;
   readonly awardedContractorId: ContractorId | null;
-  /** True if the job is open and its homeowner is suspended. Not needed if all readers receive the job's events. */
+  /**
+   * True if the job is open and its homeowner is suspended. Not needed if all readers receive the job's events without a
+   * match.
+   */
   readonly isHidden?: boolean;
   /** Includes at least the viewer's own bids. */
   readonly bids: readonly { readonly contractorId: ContractorId; readonly status: BidState }[];
+  /** The contractors whose saved searches the event matched. Includes at least the viewer. */
+  readonly matches?: readonly ContractorId[] | undefined;
 }
 
 /**
  * Undefined if the viewer can't currently read the event. With the scope `mine`, they can read it only if they receive
- * the job's events without asking for that job.
+ * the job's events without asking for that job, or if the event matched one of their saved searches.
  */
 export function readEvent<Event extends StoredEvent & EventParties>(
   viewer: EventReader,
@@ -129,7 +134,7 @@ export function readEvent<Event extends StoredEvent & EventParties>(
 /** Returns which party to the job the viewer is. Undefined if they can't read the event. */
 export function readerOfEvent(
   viewer: PartyViewer,
-  { event, status, homeownerId, awardedContractorId, isHidden, bids }: EventOnJob<EventParties>,
+  { event, status, homeownerId, awardedContractorId, isHidden, bids, matches }: EventOnJob<EventParties>,
   scope: 'job' | 'mine',
 ): Party | undefined {
   // A job without a status was a draft, and has been deleted.
@@ -142,7 +147,8 @@ export function readerOfEvent(
   const ownBids = bids.filter((bid) => bid.contractorId === viewer.contractorId).map((bid) => bid.status);
   const party = partyOf(viewer, job, ownBids.length > 0);
   if (party === 'stranger') return undefined;
-  if (scope === 'mine' && !receivesJobEvents(viewer, job, ownBids)) return undefined;
+  const isMatch = viewer.contractorId !== null && matches?.includes(viewer.contractorId) === true;
+  if (scope === 'mine' && !isMatch && !receivesJobEvents(viewer, job, ownBids)) return undefined;
   return seesEvent(eventVisibilityOf(party), viewer, event) ? party : undefined;
 }
 

@@ -6,6 +6,7 @@ import { sql } from 'drizzle-orm';
 import { boolean, check, date, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import type { AccountEventType } from '../../rules/account-events.js';
 import type { EventType } from '../../rules/events.js';
+import type { Channel } from '../../rules/notifications.js';
 import { users } from './accounts.js';
 import { position } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
@@ -20,6 +21,8 @@ export const notifications = pgTable(
     jobId: idColumn('job'),
     /** True while the notification waits for a digest. */
     isEmailedLater: boolean().notNull().default(false),
+    /** How to email the person about a job that matched a saved search. Null if they're notified for another reason. */
+    matchAlert: text().$type<Channel>(),
   },
   (t) => [
     primaryKey({ columns: [t.userId, t.position] }),
@@ -30,6 +33,10 @@ export const notifications = pgTable(
     index('notifications_of_job')
       .on(t.userId, t.jobId)
       .where(sql`${t.jobId} is not null`),
+    index('notifications_of_matches')
+      .on(t.jobId)
+      .where(sql`${t.matchAlert} is not null`),
+    check('notifications_match_alert', sql`${t.matchAlert} in ('now', 'daily', 'off')`),
   ],
 );
 
@@ -63,7 +70,7 @@ export const notificationSettings = pgTable(
       .notNull()
       .references(() => users.id),
     type: text().$type<EventType | AccountEventType>().notNull(),
-    channel: text().$type<'now' | 'daily' | 'off'>().notNull(),
+    channel: text().$type<Channel>().notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.userId, t.type] }),

@@ -38,6 +38,10 @@ export const webhookEndpoints = pgTable(
     sealedBy: text().notNull(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
+    /** The position of the last event that was enqueued. Null if there was none. */
+    lastPosition: position(),
+    /** True if the owner has saved searches, so the next events are enqueued only after they've been matched. */
+    waitsForMatching: boolean().notNull().default(false),
     /** From this time on, no user can see the endpoint. Its deliveries are deleted in batches. */
     deletedAt: moment(),
   },
@@ -63,12 +67,17 @@ export const webhookDeliveries = pgTable(
     eventId: idColumn<'event' | 'accountEvent'>('event').notNull(),
     eventType: text().$type<DeliveredType>().notNull(),
     status: text().$type<DeliveryStatus>().notNull(),
+    /** The event's position. Null for test deliveries. */
+    position: position(),
+    /** The position of the event that was enqueued before this one. */
+    previousPosition: position(),
     createdAt: createdAt(),
     endedAt: moment(),
   },
   (t) => [
     unique('webhook_deliveries_once_an_event').on(t.endpointId, t.eventId),
     index('webhook_deliveries_in_order').on(t.endpointId, t.createdAt, t.id),
+    index('webhook_deliveries_by_position').on(t.endpointId, t.position),
     index('webhook_deliveries_by_status').on(t.endpointId, t.status, t.createdAt, t.id),
     index('webhook_deliveries_by_age').on(t.createdAt),
     check('webhook_deliveries_status', sql`${t.status} in ('waiting', 'delivered', 'failed', 'skipped')`),
@@ -98,6 +107,11 @@ export const webhookAttempts = pgTable(
  */
 export const webhookCursor = pgTable(
   'webhook_cursor',
-  { only: boolean().primaryKey().default(true), position: position().notNull() },
+  {
+    only: boolean().primaryKey().default(true),
+    position: position().notNull(),
+    /** The same, for the endpoints that wait for matching. */
+    matchedPosition: position().notNull().default('0'),
+  },
   (t) => [check('webhook_cursor_is_one', sql`${t.only}`)],
 );
