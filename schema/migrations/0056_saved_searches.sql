@@ -25,7 +25,9 @@ CREATE TABLE "saved_searches" (
 CREATE TABLE "search_cursor" (
 	"is_only_row" boolean PRIMARY KEY DEFAULT true NOT NULL,
 	"matched_up_to" bigint NOT NULL,
-	CONSTRAINT "search_cursor_has_one_row" CHECK ("search_cursor"."is_only_row")
+	"mailed_up_to" bigint NOT NULL,
+	CONSTRAINT "search_cursor_has_one_row" CHECK ("search_cursor"."is_only_row"),
+	CONSTRAINT "search_cursor_matches_before_it_mails" CHECK ("search_cursor"."mailed_up_to" <= "search_cursor"."matched_up_to")
 );
 --> statement-breakpoint
 ALTER TABLE "notifications" ADD COLUMN "match_alert" text;--> statement-breakpoint
@@ -38,4 +40,4 @@ ALTER TABLE "saved_searches" ADD CONSTRAINT "saved_searches_contractor_id_contra
 CREATE INDEX "saved_searches_of_contractor" ON "saved_searches" USING btree ("contractor_id","created_at","id");--> statement-breakpoint
 ALTER TABLE "notifications" ADD CONSTRAINT "notifications_match_alert" CHECK ("notifications"."match_alert" in ('now', 'daily', 'off')) NOT VALID;--> statement-breakpoint
 -- Earlier events match no search.
-INSERT INTO "search_cursor" ("matched_up_to") SELECT "stored_up_to" FROM "notification_cursor";
+INSERT INTO "search_cursor" ("matched_up_to", "mailed_up_to") SELECT "stored_up_to", "stored_up_to" FROM "notification_cursor";

@@ -57,6 +57,11 @@ export const searchCursor = pgTable(
     isOnlyRow: boolean().primaryKey().default(true),
     /** The events up to this position have been compared with the saved searches. */
     matchedUpTo: position().notNull(),
+    /** A server has decided whether and when the matches up to this position are emailed. */
+    mailedUpTo: position().notNull(),
   },
-  (t) => [check('search_cursor_has_one_row', sql`${t.isOnlyRow}`)],
+  (t) => [
+    check('search_cursor_has_one_row', sql`${t.isOnlyRow}`),
+    check('search_cursor_matches_before_it_mails', sql`${t.mailedUpTo} <= ${t.matchedUpTo}`),
+  ],
 );
