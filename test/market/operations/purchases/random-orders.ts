@@ -122,7 +122,7 @@ const waiting = (stripe: StripeDouble) => [...stripe.refunds.values()].filter(({
  * Stripe works again. It ends pending payments and refunds, and sends its events late, twice, or never. Lookups find
  * the rest.
  */
-export async function sendTheRest({ stripe, ...world }: World, firstEvent: number, dice: Dice): Promise<void> {
+export async function sendTheRest({ app, stripe, ...world }: World, firstEvent: number, dice: Dice): Promise<void> {
   Object.assign(stripe, { isDown: false, losesAnswer: false, refundsAre: 'succeeded' });
   for (const refunded of waiting(stripe)) stripe.endRefund(refunded, dice.pick(['succeeded', 'failed']));
   const events = stripe.events.slice(firstEvent);
@@ -130,8 +130,16 @@ export async function sendTheRest({ stripe, ...world }: World, firstEvent: numbe
   for (const event of late.toSorted(() => dice.int(-1, 1))) await world.send(event);
   // Stripe reports lost chargebacks only with events.
   for (const event of events.filter(({ type }) => type.startsWith('charge.dispute.'))) await world.send(event);
+  // Lookups don't ask about purchases that expired or failed, so only an event can report that one was paid.
+  const ended = await app.sql`select id from purchases where status in ('expired', 'failed')`;
+  const ids = new Set(ended.map(({ id }) => id as unknown));
+  for (const event of events.filter(({ data }) => ids.has(orderIn(data.object)))) await world.send(event);
   await world.look();
   await world.look();
+}
+
+function orderIn(object: object): unknown {
+  return 'client_reference_id' in object ? object.client_reference_id : undefined;
 }
 
 export async function expectAgreement({ app, stripe }: World, buyers: readonly Person[]): Promise<void> {
