@@ -10,7 +10,7 @@ import { playHistories } from './random-orders.js';
 const stripe = new StripeDouble();
 let app: TestApp;
 beforeAll(async () => {
-  app = await openTestApp({ ...(await stripe.open()), ...OWN_APP });
+  app = await openTestApp({ ...(await stripe.open()), ...OWN_APP }, { tokensLast: true });
 });
 afterAll(async () => {
   await app.close();
