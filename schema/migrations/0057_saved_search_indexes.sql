@@ -3,6 +3,10 @@ DROP INDEX CONCURRENTLY IF EXISTS "notifications_of_matches";
 --> statement-breakpoint
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "notifications_of_matches" ON "notifications" USING btree ("job_id") WHERE "notifications"."match_alert" is not null;
 --> statement-breakpoint
+DROP INDEX CONCURRENTLY IF EXISTS "notifications_own_matches";
+--> statement-breakpoint
+CREATE INDEX CONCURRENTLY IF NOT EXISTS "notifications_own_matches" ON "notifications" USING btree ("user_id","position") WHERE "notifications"."match_alert" is not null;
+--> statement-breakpoint
 DROP INDEX CONCURRENTLY IF EXISTS "webhook_deliveries_by_position";
 --> statement-breakpoint
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "webhook_deliveries_by_position" ON "webhook_deliveries" USING btree ("endpoint_id","position");

@@ -16,6 +16,7 @@ import { openNotificationEmails } from '../market/mail/notification-emails.js';
 import { directly, type Connection } from '../platform/db/database.js';
 import { checkConnection } from '../platform/db/pooler.js';
 import { openPurchaseLookups } from '../market/operations/purchases/lookups.js';
+import { openMatching } from '../market/operations/searches/matching.js';
 import { createClock } from '../market/operations/jobs/clock.js';
 import { CLOCK } from '../market/rules/market-limits.js';
 import { startCleanup } from '../market/store/housekeeping.js';
@@ -103,6 +104,8 @@ async function start(
   closers.push(queue.close);
   const webhooks = await openWebhooks({ ...services, queue });
   closers.push(webhooks.close);
+  const matching = openMatching({ ...services, queue });
+  closers.push(matching.close);
   const notificationEmails = openNotificationEmails({ ...services, queue, digestHour: config.DIGEST_HOUR_UTC });
   closers.push(notificationEmails.close);
   const housekeeping = startCleanup(services.db, (kind, error) =>

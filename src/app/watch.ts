@@ -5,6 +5,7 @@ import {
   readClockOverdue,
   readEmailFigures,
   readPurchaseFigures,
+  readSearchLag,
   readFigures,
   readWebhookFigures,
   createCachedRead,
@@ -21,6 +22,7 @@ export function watchServices(services: Services, hasRedis: boolean): void {
   watchWebhooks(services);
   if (services.mail.isOn) watchEmails(services);
   watchClock(services);
+  watchSavedSearches(services);
   watchPurchases(services);
   services.metrics.fact('build_info', 'The version of this server and of Node.', {
     version: VERSION,
@@ -141,6 +143,16 @@ function watchClock({ metrics, db, databaseWatch }: Services): void {
   metrics.gauge(
     'clock_overdue_seconds',
     'How long the job that has waited longest for the clock has been due. The clock looks at due jobs every minute.',
+    createCachedRead(read, Number.NaN, FIGURES.everyMs, FIGURES.databaseWaitMs),
+  );
+}
+
+/** All instances report the same value. It grows if no instance compares events with the saved searches. */
+function watchSavedSearches({ metrics, db, databaseWatch }: Services): void {
+  const read = unlessAway(databaseWatch, () => readSearchLag(db.forLong()));
+  metrics.gauge(
+    'saved_search_lag_seconds',
+    'How long the oldest event has waited to be compared with the saved searches. People with searches don’t see it yet.',
     createCachedRead(read, Number.NaN, FIGURES.everyMs, FIGURES.databaseWaitMs),
   );
 }

@@ -21,6 +21,7 @@ import { ReferenceResolver } from './resolvers/reference.js';
 import { EmailsAndPasswordsResolver } from './resolvers/accounts/emails-and-passwords.js';
 import { SessionResolver } from './resolvers/accounts/sessions.js';
 import { StreamResolver } from './resolvers/streams.js';
+import { SavedSearchResolver, ViewerSavedSearchesResolver } from './resolvers/saved-searches.js';
 import { WebhookResolver } from './resolvers/webhooks.js';
 import { SuspensionResolver } from './resolvers/admins/suspension.js';
 import { PurchaseResolver, ViewerPurchasesResolver } from './resolvers/purchases.js';
@@ -80,6 +81,8 @@ export function createSchema(): GraphQLSchema {
         NotificationResolver,
         ViewerNotificationsResolver,
         StreamResolver,
+        SavedSearchResolver,
+        ViewerSavedSearchesResolver,
         WebhookResolver,
       ],
       // type-graphql requires a `pubSub`, but each subscription opens its own stream.

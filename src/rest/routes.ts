@@ -17,6 +17,7 @@ import { CONTRACTOR } from '../market/rules/entities/people.js';
 import { REVIEW } from '../market/rules/entities/review.js';
 import type { JobOperationName } from '../market/rules/lifecycle.js';
 import { NEW_PURCHASE, PURCHASE } from '../market/rules/entities/purchase.js';
+import { SAVED_SEARCH } from '../market/rules/entities/saved-search.js';
 import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_TRANSFER } from '../market/rules/entities/tokens.js';
 import { NEW_WEBHOOK, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../market/rules/entities/webhook.js';
 import {
@@ -325,6 +326,16 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/bids/{id}/hold', OPERATIONS.readHold, { shows: HOLD }),
   route('GET', '/bids/{id}/revisions', OPERATIONS.listBidRevisions, { query: PAGE_QUERY, shows: BID_REVISION }),
   route('GET', '/bids/{id}/actions', OPERATIONS.readBidActions, { shows: BID_ACTIONS, answer: bidActionsOnWire }),
+
+  route('GET', '/saved-searches', OPERATIONS.listSavedSearches, { query: PAGE_QUERY, shows: SAVED_SEARCH }),
+  route('POST', '/saved-searches', OPERATIONS.createSavedSearch, {
+    status: 201,
+    location: ({ id }: Created) => `/v1/saved-searches/${id}`,
+    shows: SAVED_SEARCH,
+  }),
+  route('GET', '/saved-searches/{id}', OPERATIONS.readSavedSearch, { shows: SAVED_SEARCH }),
+  route('PUT', '/saved-searches/{id}', OPERATIONS.updateSavedSearch, { shows: SAVED_SEARCH }),
+  route('DELETE', '/saved-searches/{id}', OPERATIONS.deleteSavedSearch, confirms('The saved search was deleted.')),
 
   route('GET', '/webhooks', OPERATIONS.listWebhookEndpoints, { query: PAGE_QUERY, shows: WEBHOOK_ENDPOINT }),
   route('POST', '/webhooks', OPERATIONS.createWebhookEndpoint, {

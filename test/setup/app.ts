@@ -9,6 +9,7 @@ import { TIMEOUTS, type Timeouts } from '../../src/platform/service-limits.js';
 import { createSecondConnectionCheck } from './database/second-connection.js';
 import { createLog } from '../../src/platform/telemetry/log.js';
 import { openPurchaseLookups } from '../../src/market/operations/purchases/lookups.js';
+import { openMatching } from '../../src/market/operations/searches/matching.js';
 import { openQueue } from '../../src/platform/queue/queue.js';
 import { prepareSchema } from '../../src/app/prepare-schema.js';
 import { openServices, type ServiceTimeouts } from '../../src/app/services.js';
@@ -148,6 +149,7 @@ export async function openTestApp(
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
   const queue = openQueue({ ...services, connection, kinds: taskKinds(services) });
   const webhooks = await openWebhooks({ ...services, queue });
+  const matching = openMatching({ ...services, queue });
   const notificationEmails = openNotificationEmails({ ...services, queue, digestHour: config.DIGEST_HOUR_UTC });
   const purchases = openPurchaseLookups(services);
   const server = await startServer(services, config, PATIENT);
@@ -206,6 +208,7 @@ export async function openTestApp(
       await Promise.all(servers.map((one) => one.close()));
       agent.destroy();
       await webhooks.close();
+      await matching.close();
       await notificationEmails.close();
       await purchases.close();
       await queue.close();

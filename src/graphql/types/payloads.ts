@@ -18,6 +18,7 @@ import { DateTimeScalar, fieldOptions, FieldsOf } from './field.js';
 import { NotificationSettings } from './notifications.js';
 import { NEW_PURCHASE } from '../../market/rules/entities/purchase.js';
 import { Purchase } from './purchases.js';
+import { SavedSearch } from './saved-searches.js';
 import { TokenTransfer } from './tokens.js';
 import { WebhookDelivery, WebhookEndpoint } from './webhooks.js';
 
@@ -227,6 +228,15 @@ export const UpdateNotificationSettingsPayload = payload('updateNotificationSett
   notificationSettings: changed(NotificationSettings, 'The settings after this mutation.'),
 });
 
+export const CreateSavedSearchPayload = payload('createSavedSearch', {
+  savedSearch: changed(SavedSearch, 'The new saved search.'),
+});
+export const UpdateSavedSearchPayload = payload('updateSavedSearch', {
+  savedSearch: changed(SavedSearch, 'The saved search after this mutation.'),
+});
+export const DeleteSavedSearchPayload = payload('deleteSavedSearch', {
+  deletedSavedSearchId: value(ID, 'The ID of the deleted search.'),
+});
 export const CreateWebhookEndpointPayload = payload('createWebhookEndpoint', webhookWithSecret);
 export const UpdateWebhookEndpointPayload = payload('updateWebhookEndpoint', {
   webhookEndpoint: changed(WebhookEndpoint, 'The endpoint after this mutation.'),

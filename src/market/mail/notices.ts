@@ -3,6 +3,7 @@
  * of one type about one job.
  */
 import type { NoticeKind } from '../rules/people/mail-kinds.js';
+import { MATCHED_EVENT } from '../rules/notifications.js';
 import type { Mail } from '../store/accounts/mails.js';
 import type { ComposedMail, ComposeSettings, LinkAddresses } from './composed-mail.js';
 import { asHtml, asPlainText } from './layout.js';
@@ -37,15 +38,17 @@ export function composeNotice(
 }
 
 const BY_CHOICE = 'You’re getting this email because of your notification settings.';
+const BY_SEARCH = 'You’re getting this email because you saved a search.';
 const ALWAYS = 'This email can’t be turned off.';
 
-function notification({ entry: { title, sentence, isFixed } }: Notified, count: number): MailText {
+function notification({ type, entry: { title, sentence, isFixed } }: Notified, count: number): MailText {
+  const byChoice = type === MATCHED_EVENT ? BY_SEARCH : BY_CHOICE;
   return {
     subject: title,
     before: count > 1 ? [sentence, `This has happened ${count} times since our last email about it.`] : [sentence],
     action: 'Open the job',
     after: [],
-    footer: isFixed ? ALWAYS : BY_CHOICE,
+    footer: isFixed ? ALWAYS : byChoice,
   };
 }
 

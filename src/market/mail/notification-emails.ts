@@ -24,6 +24,8 @@ import {
   selectEmailState,
   selectNotificationsForDigests,
   selectNotificationsToEmail,
+  waitForEmails,
+  type EmailSource,
   type NewDigest,
   type NewNotificationEmail,
   type NotifiedRow,
@@ -54,10 +56,12 @@ export function openNotificationEmails({
   async function step(): Promise<boolean> {
     // A server that can't send emails leaves them to others.
     const [state] = isOn ? await selectEmailState(db, { digestHour }) : [];
-    const emailed = state?.isBehind === true && (await emailNotifications(db, mailMetrics));
+    const emailed = state?.isBehind === true && (await emailNotifications(db, mailMetrics, 'events'));
+    const emailedMatches = state?.isBehindMatches === true && (await emailNotifications(db, mailMetrics, 'matches'));
     const digested = state?.isDigestDue === true && (await sendDigests(db, digestHour));
-    if (emailed || digested) queue.wake();
-    return emailed || digested;
+    const isMore = emailed || emailedMatches || digested;
+    if (isMore) queue.wake();
+    return isMore;
   }
   return repeat(step, NOTIFICATION_EMAILS.pollEveryMs, (error) => {
     if (!databaseWatch.problem) log.warn({ err: error }, 'queueing emails about notifications failed; retrying');
@@ -65,24 +69,31 @@ export function openNotificationEmails({
 }
 
 /** Returns true if the cursor has moved, so there may be more. */
-export async function emailNotifications(db: Db, metrics: Pick<MailMetrics, 'recordNotification'>): Promise<boolean> {
-  const decided = await db.inTransaction(decideNext);
+export async function emailNotifications(
+  db: Db,
+  metrics: Pick<MailMetrics, 'recordNotification'>,
+  source: EmailSource,
+): Promise<boolean> {
+  const decided = await db.inTransaction((tx) => decideNext(tx, source));
   for (const decision of NOTIFICATION_DECISIONS) metrics.recordNotification(decision, decided?.[decision] ?? 0);
   return decided !== undefined;
 }
 
 /** Returns how many notifications got each decision. Undefined if there are no new ones. */
-async function decideNext(tx: Transaction): Promise<Record<NotificationDecision, number> | undefined> {
-  const [[lock], [step]] = await pipelined(lockEmails(tx, {}), selectEmailStep(tx, {}));
+async function decideNext(
+  tx: Transaction,
+  source: EmailSource,
+): Promise<Record<NotificationDecision, number> | undefined> {
+  const [[lock], [step]] = await pipelined(lockEmails(tx, {}), selectEmailStep[source](tx, {}));
   if (!lock?.isLocked || !step || step.after === step.upTo) return undefined;
-  const rows = await selectNotificationsToEmail(tx, step);
+  const rows = await selectNotificationsToEmail[source](tx, step);
   const notified = readAll(rows.filter(({ isTooOld }) => !isTooOld)).filter(({ channel }) => channel !== 'off');
   const { now, later, beyondLimit } = await withinLimit(tx, notified);
   const toMark = [...later, ...beyondLimit];
   // Updates the cursor before the notifications. Numbering locks them in the same order, so the two can't deadlock.
   await tx.commitWith(
     ...(now.length > 0 ? [insertNotificationEmails(tx, { list: JSON.stringify(emailsFor(now)) })] : []),
-    moveEmailCursor(tx, step),
+    moveEmailCursor[source](tx, step),
     ...(toMark.length > 0 ? [markEmailedLater(tx, parallel(toMark))] : []),
   );
   return {
@@ -161,6 +172,7 @@ export function sendDigests(db: Db, digestHour: number): Promise<boolean> {
     const [due] = await lockDigest(tx, { digestHour });
     if (!due) return false;
     if (due.hasBegun) return true;
+    await waitForEmails(tx, {});
     const people = (await selectDigestRecipients(tx, due)).map(({ userId }) => userId);
     if (people.length === 0) {
       await tx.commitWith(endDigest(tx, {}));

@@ -29,13 +29,13 @@ export interface Notified {
 
 /** Undefined if the person can't read the event anymore. */
 export function readNotified(row: NotifiedRow): Notified | undefined {
-  const { userId, role, email, position, setting, canGetEmail } = row;
+  const { userId, role, email, position, setting, matchAlert, canGetEmail } = row;
   const what = row.event ? aboutJob(row, row.event) : aboutAccount(row);
   // After an upgrade, another server may write types that this build doesn't know.
   if (!what || !Object.hasOwn(NOTIFICATIONS, what.type)) return undefined;
   const entry = notificationFor(what.type, what.readers);
   if (!entry) return undefined;
-  const wanted = isFixedFor(role, what.type) ? entry.channel : (setting ?? entry.channel);
+  const wanted = isFixedFor(role, what.type) ? entry.channel : (setting ?? matchAlert ?? entry.channel);
   const channel = canGetEmail && !entry.hasOwnEmail ? wanted : 'off';
   return { userId, role, email, position, type: what.type, jobId: what.jobId, entry, channel };
 }
@@ -49,9 +49,10 @@ export function isFixedFor(role: Role, type: NotifiedType): boolean {
 }
 
 function aboutJob(row: NotifiedRow, event: NonNullable<NotifiedRow['event']>) {
-  const { role, homeownerId, contractorId, status, awardedContractorId, ownBids } = row;
+  const { role, homeownerId, contractorId, status, awardedContractorId, isHidden, ownBids, matchAlert } = row;
   const bids = contractorId === null ? [] : ownBids.map((bid) => ({ contractorId, status: bid }));
-  const job = { event, homeownerId: event.homeownerId, status, awardedContractorId, bids };
+  const matches = matchAlert === null || contractorId === null ? [] : [contractorId];
+  const job = { event, homeownerId: event.homeownerId, status, awardedContractorId, isHidden, bids, matches };
   if (!readerOfEvent({ role, homeownerId, contractorId }, job, 'mine')) return undefined;
   const isAwardee = contractorId !== null && contractorId === awardedContractorId;
   const { type, jobId } = event;

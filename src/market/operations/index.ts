@@ -42,6 +42,13 @@ import {
 import { listEvents, listJobs, readDispute, readJob } from './jobs/read.js';
 import { reviewJob } from './jobs/review.js';
 import { TRANSITIONS } from './jobs/transitions.js';
+import {
+  createSavedSearch,
+  deleteSavedSearch,
+  listSavedSearches,
+  readSavedSearch,
+  updateSavedSearch,
+} from './searches/saved-searches.js';
 import { readNode } from './node.js';
 import { readCatalog, readLifecycle } from './reference.js';
 import { buyTokens, listPurchases, readPurchase, refundPurchase } from './purchases/purchases.js';
@@ -149,6 +156,12 @@ export const OPERATIONS = {
   listWebhookDeliveries,
   sendTestEvent,
   redeliver,
+
+  createSavedSearch,
+  listSavedSearches,
+  readSavedSearch,
+  updateSavedSearch,
+  deleteSavedSearch,
 
   listNotifications,
   readUnreadCount,

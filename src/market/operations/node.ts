@@ -15,6 +15,7 @@ import { requireSession } from '../../platform/call/operation.js';
 import { operation } from './operation.js';
 import { readPurchase } from './purchases/purchases.js';
 import { readTransfer } from './tokens/tokens.js';
+import { findSavedSearch } from './searches/saved-searches.js';
 import { findDelivery } from './webhooks/deliveries.js';
 import { readableEndpoint } from './webhooks/endpoints.js';
 
@@ -45,6 +46,7 @@ export const readNode = operation({
     if (isId('accountEvent', id)) return findAccountEvent(db, viewer, id);
     if (isId('proposal', id)) return findProposal(db, viewer, id);
     if (isId('review', id)) return findReview(db, id);
+    if (isId('savedSearch', id)) return findSavedSearch(db, viewer, id);
     if (isId('webhookEndpoint', id)) return readableEndpoint(db, viewer, id);
     if (isId('webhookDelivery', id)) return findDelivery(db, viewer, id);
     if (isId('apiKey', id)) {

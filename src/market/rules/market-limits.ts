@@ -86,6 +86,17 @@ export const PURCHASES = {
   amountMax: 99_999_999,
 } as const;
 
+export const SAVED_SEARCHES = {
+  perPerson: 10,
+  categoriesMax: 20,
+  /** A shorter text alone would match most jobs. */
+  textMin: 3,
+  /** How many publications are compared with the searches in one step. */
+  publicationsAtOnce: 50,
+  /** The longest time that new events wait if their notification is lost. */
+  pollEveryMs: 1_000,
+} as const;
+
 export const WEBHOOKS = {
   endpointsPerPerson: 5,
   /** The time limit for the complete response, however slowly it arrives. */

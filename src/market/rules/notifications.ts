@@ -15,9 +15,10 @@ export type Channel = (typeof CHANNELS)[number];
 
 /**
  * In which capacity a person reads an event that they're notified of. A bidder is a contractor who wasn't awarded the
- * job, but has a bid on it that isn't withdrawn. A user reads the events on their own account.
+ * job, but has a bid on it that isn't withdrawn. A searcher has a saved search that the job matched. A user reads the
+ * events on their own account.
  */
-export const NOTIFICATION_READERS = ['owner', 'awardee', 'bidder', 'admin', 'user'] as const;
+export const NOTIFICATION_READERS = ['owner', 'awardee', 'bidder', 'searcher', 'admin', 'user'] as const;
 export type NotificationReader = (typeof NOTIFICATION_READERS)[number];
 
 export interface NotificationEntry {
@@ -36,7 +37,9 @@ type Entries<Reader extends NotificationReader> = { readonly [Key in Reader]?: N
 /** If one step writes several events for a person, only one of them has the channel `now` for that person. */
 export const NOTIFICATIONS = {
   'job.created': {},
-  'job.published': {},
+  'job.published': {
+    searcher: now('A new job matches your search', 'A job that one of your saved searches finds was published.'),
+  },
   'job.deleted': {},
   'job.updated': {
     awardee: daily('Your job was edited', 'The homeowner edited the job that you were awarded.'),
@@ -206,6 +209,9 @@ function ofParties(title: string, sentence: string): Record<'owner' | 'awardee',
   return { owner: fixed(title, sentence), awardee: fixed(title, sentence) };
 }
 
+/** The event that saved searches look at. Each search says whether and when its matches are emailed. */
+export const MATCHED_EVENT = 'job.published' satisfies EventType;
+
 /** The types that at least one kind of person is notified of. */
 export const NOTIFIED_TYPES = Object.entries(NOTIFICATIONS)
   .filter(([, entries]) => Object.keys(entries).length > 0)
@@ -235,9 +241,14 @@ export function notificationFor(
  * bidder can read an event about their own bid as an awardee. Other events for awardees are about somebody else's work.
  */
 export function readersOfJob(role: Role, isAwardee: boolean, isOfBid: boolean): readonly NotificationReader[] {
-  if (role === 'contractor' && !isAwardee) return isOfBid ? ['bidder', 'awardee'] : ['bidder'];
-  if (role === 'contractor') return ['awardee', 'bidder'];
+  if (role === 'contractor' && !isAwardee) return isOfBid ? ['bidder', 'awardee', 'searcher'] : ['bidder', 'searcher'];
+  if (role === 'contractor') return ['awardee', 'bidder', 'searcher'];
   return role === 'admin' ? ['admin'] : ['owner'];
+}
+
+/** The types whose emails people with this role can set. Each saved search has a setting of its own. */
+export function settableTypesOf(role: Role): readonly NotifiedTypeOfRole[] {
+  return notifiedTypesOf(role).filter(({ type }) => type !== MATCHED_EVENT);
 }
 
 /** In which capacities a person may read an account's events. */

@@ -10,6 +10,7 @@ import { DEADLINE_NOW } from './tables/deadline-clock.js';
 import { jobs } from './tables/jobs.js';
 import { tokenBalances } from './tables/ledger.js';
 import { purchases } from './tables/purchases.js';
+import { searchCursor } from './tables/saved-searches.js';
 
 export interface Figures {
   readonly jobs: Readonly<Record<JobState, number>>;
@@ -83,6 +84,21 @@ const clockOverdue = statement(
 
 export async function readClockOverdue(db: Db): Promise<number> {
   const [row] = await clockOverdue(db, {});
+  return row?.seconds ?? 0;
+}
+
+/** How long the oldest event that saved searches haven't been compared with has waited. */
+const searchLag = statement(
+  'searchLag',
+  {
+    seconds: sql<number>`coalesce(extract(epoch from now() - (select occurred_at from events
+      where position > matched_up_to order by position limit 1)), 0)::float8`,
+  },
+  (_: Placeholders<object>, fields) => builder.select(fields).from(searchCursor),
+);
+
+export async function readSearchLag(db: Db): Promise<number> {
+  const [row] = await searchLag(db, {});
   return row?.seconds ?? 0;
 }
 

@@ -37,6 +37,8 @@ export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
 /** The statements that number and read events, and the channels that they notify. */
 export interface LiveQueries<Entry> extends BatchQueries<Entry> {
   readonly positionsChannel: string;
+  /** The streams whose readers get some events later than others do. */
+  readonly delayed: BatchQueries<Entry> & { readonly positionsChannel: string };
   /** The channel for heartbeats and the IDs of revoked sessions. */
   readonly sessionsChannel: string;
   numberEvents(db: Db, values: { batch: number }): Promise<NumberedBatch>;
@@ -54,6 +56,8 @@ interface LogState {
 }
 
 interface PolledState extends LogState {
+  /** Delayed streams can be sent the events up to this position. */
+  readonly delayedPosition: string;
   /** True if events were numbered in another way, such as by an earlier release or by hand. */
   readonly isBehind: boolean;
 }
@@ -99,6 +103,11 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     metrics,
     onFailure: logFailure('reading events failed; retrying'),
   });
+  const delayedFanOut = createFanOut(readingDb, {
+    queries: queries.delayed,
+    metrics,
+    onFailure: logFailure('reading events for delayed streams failed; retrying'),
+  });
   const numbering = createNumbering({
     number: async () => {
       const batch = await queries.numberEvents(numberingDb, { batch: NUMBERING.eventsAtOnce });
@@ -127,6 +136,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     metrics.recordWaiting(state.waiting);
     if (state.waiting > 0 || state.isBehind) numbering.wake();
     fanOut.advanceTo(BigInt(state.lastPosition));
+    delayedFanOut.advanceTo(BigInt(state.delayedPosition));
   }
 
   await poll();
@@ -176,6 +186,10 @@ export async function openLive<Entry extends LogEntry, Viewer>({
       onNotification: (position) => fanOut.advanceTo(BigInt(position)),
       onListening: lookUnlessProblem,
     },
+    [queries.delayed.positionsChannel]: {
+      onNotification: (position) => delayedFanOut.advanceTo(BigInt(position)),
+      onListening: () => {},
+    },
     [queries.sessionsChannel]: {
       onNotification: (message) => (isHeartbeat(message) ? onHeartbeat(message) : announceSessionEnd(message)),
       onListening: () => {
@@ -194,11 +208,11 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     sessions,
     activeSessions,
     announceSessionEnd,
-    open: (selection, after, on) => createStream(fanOut, selection, after, on),
+    open: (selection, after, on) => createStream({ fanOut, delayedFanOut }, selection, after, on),
     close: async () => {
       clearInterval(polling);
       sessions.close();
-      await Promise.all([listening.close(), numbering.close(), fanOut.close()]);
+      await Promise.all([listening.close(), numbering.close(), fanOut.close(), delayedFanOut.close()]);
       await db.close();
     },
   };

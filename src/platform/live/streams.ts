@@ -17,21 +17,36 @@ export interface EventStream<Event> extends AsyncIterableIterator<Event, undefin
 export interface Selection<Entry, Event> extends Pick<Subscriber<Entry>, 'key' | 'readerId'> {
   /** The entry as its reader sees it. Undefined if they can't. */
   read(entry: Entry): Event | undefined;
-  /** Returns the next events in this range, and the position up to which it has read. */
-  readPage(db: Db, range: PositionRange): Promise<{ readonly events: readonly Event[]; readonly upTo: bigint }>;
+  /** True if the stream must be delayed from this entry on. */
+  isDelayedFrom?(entry: Entry): boolean;
+  /**
+   * Returns the next events in this range, and the position up to which it has read. Undefined if the stream must be
+   * delayed, and then reads again.
+   */
+  readPage(
+    db: Db,
+    range: PositionRange,
+    isDelayed: boolean,
+  ): Promise<{ readonly events: readonly Event[]; readonly upTo: bigint } | undefined>;
+}
+
+interface FanOuts<Entry> {
+  readonly fanOut: FanOut<Entry>;
+  readonly delayedFanOut: FanOut<Entry>;
 }
 
 const END = { done: true, value: undefined } as const;
 
 export function createStream<Entry extends LogEntry, Event extends object>(
-  fanOut: FanOut<Entry>,
-  { key, readerId, read, readPage }: Selection<Entry, Event>,
+  { fanOut, delayedFanOut }: FanOuts<Entry>,
+  { key, readerId, read, readPage, isDelayedFrom }: Selection<Entry, Event>,
   after: bigint | undefined,
   db: Db,
 ): EventStream<Event> {
   const buffer: Event[] = [];
   /** Every event up to here was delivered or isn't for this reader. */
   let position = after ?? fanOut.cursor;
+  let source = fanOut;
   let leave: (() => void) | undefined;
   let hasEnded = false;
   let wake = () => {};
@@ -42,6 +57,10 @@ export function createStream<Entry extends LogEntry, Event extends object>(
     readerId,
     onBatch: (entries: readonly Entry[]) => {
       for (const entry of entries) {
+        if (source === fanOut && isDelayedFrom?.(entry)) {
+          source = delayedFanOut;
+          return catchUp();
+        }
         const entryPosition = BigInt(entry.event.position ?? 0);
         if (entryPosition <= position) continue;
         // Skipped events weren't offered, so they aren't for this reader.
@@ -73,12 +92,16 @@ export function createStream<Entry extends LogEntry, Event extends object>(
 
   /** Checks the cursor and joins without a pause in between, so no event is missed. */
   async function readForItself(): Promise<void> {
-    const upTo = fanOut.cursor;
+    const upTo = source.cursor;
     if (position >= upTo) {
-      leave = fanOut.join(subscriber);
+      leave = source.join(subscriber);
       return;
     }
-    const page = await readPage(db, { after: position, upTo });
+    const page = await readPage(db, { after: position, upTo }, source === delayedFanOut);
+    if (!page) {
+      source = delayedFanOut;
+      return;
+    }
     buffer.push(...page.events);
     position = page.upTo;
   }

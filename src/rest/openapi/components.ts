@@ -17,6 +17,7 @@ import {
   WEBHOOK_DELIVERY,
   WEBHOOK_ENDPOINT,
 } from '../../market/rules/entities/webhook.js';
+import { SAVED_SEARCH, SAVED_SEARCH_FILTER, SAVED_SEARCH_PLACE } from '../../market/rules/entities/saved-search.js';
 import { NEW_PURCHASE, PURCHASE, TOKEN_PACK } from '../../market/rules/entities/purchase.js';
 import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_MISMATCH, TOKEN_TRANSFER } from '../../market/rules/entities/tokens.js';
 import type { Entity } from '../../platform/fields/entity.js';
@@ -92,6 +93,9 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   ACTIVE_SESSION,
   ADMIN_ACTION,
   NEW_API_KEY,
+  SAVED_SEARCH,
+  SAVED_SEARCH_FILTER,
+  SAVED_SEARCH_PLACE,
   WEBHOOK_ENDPOINT,
   NEW_WEBHOOK,
   WEBHOOK_DELIVERY,

@@ -107,6 +107,13 @@ const REQUESTS: Examples & Readonly<Record<JobOperationName | BidOperationName, 
   },
   updateWebhookEndpoint: { status: 'paused' },
 
+  createSavedSearch: {
+    name: 'Plumbing in Austin',
+    filter: { categories: ['plumbing'], budgetMin: 500, near: { zipCode: '78704', withinMiles: 25 } },
+    alert: 'now',
+  },
+  updateSavedSearch: { alert: 'daily' },
+
   markNotificationsRead: { upTo: '4711' },
   updateNotificationSettings: { settings: [{ type: 'bid.submitted', channel: 'daily' }] },
 };

@@ -118,6 +118,7 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
   ],
   ['Events', /^\/events\b/, 'The events on your jobs, as one list that you read from a position.'],
   ['Notifications', /^(\/me)?\/notification/, 'Your notifications, and when you’re emailed about them.'],
+  ['Saved searches', /^\/saved-searches\b/, 'Searches that tell contractors about new jobs.'],
   ['Contractors', /^\/contractors\b/, 'Contractors’ public profiles, reviews, jobs, and bids.'],
   ['Sessions', /^\/(auth\/|sessions\b)/, 'Sign up, log in, refresh tokens, and log out.'],
   ['Own account', /^\/me\b(?!\/notification)/, 'Your user, profile, email address, and password.'],

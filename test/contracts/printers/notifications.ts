@@ -11,6 +11,7 @@ const HEADINGS: Readonly<Record<NotificationReader, string>> = {
   owner: 'Homeowners, about their jobs',
   awardee: 'Contractors, about jobs they were awarded',
   bidder: 'Contractors, about other jobs they bid on',
+  searcher: 'Contractors, about jobs that match their saved searches',
   admin: 'Admins',
   user: 'Everyone, about their own account',
 };

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { emailNotifications } from '../../../src/market/mail/notification-emails.js';
 import { JOB_STATES } from '../../../src/market/rules/states.js';
-import { JWT_SECRET, openTestApp, type TestApp } from '../../setup/app.js';
+import { JWT_SECRET, openTestApp, type Json, type TestApp } from '../../setup/app.js';
 import { award, bidOf, must } from '../../story/awards.js';
 import { callRest } from '../../story/calls.js';
 import { contractor, homeowner, type Person } from '../../story/cast.js';
@@ -47,7 +47,8 @@ async function settled(): Promise<void> {
       and not exists (select from events where position is null)
       and not exists (select from account_events where position is null)
       and not exists (select from tasks where kind in ('mail', 'notice')
-        and (run_at <= now() or leased_until is not null)) as done
+        and (run_at <= now() or leased_until is not null))
+      and (select matched_up_to = stored_up_to and search_cursor.mailed_up_to = matched_up_to from search_cursor) as done
       from notification_cursor`;
     return row?.done === true;
   });
@@ -101,6 +102,91 @@ function unsubscribeLinkIn(mail: ReceivedMail | undefined): string {
   expect(link).toMatch(/^https:\/\/jobs\.test\/unsubscribe\//);
   return link.replace('https://jobs.test', app.url);
 }
+
+const MATCH = 'A new job matches your search';
+
+describe('a match of a saved search', () => {
+  async function searcher(name: string, alert: string): Promise<Person> {
+    const by = await contractor(app, name);
+    await confirm(by);
+    const body = { name: 'Roofs', filter: { categories: ['roofing'], search: name }, alert };
+    expect((await app.rest('POST', '/v1/saved-searches', { token: by.token, body })).status).toBe(201);
+    return by;
+  }
+
+  async function publishFor(...names: readonly string[]): Promise<string> {
+    const body = { ...DRAFT, description: names.join() };
+    const created = await callRest(app, 'create', { by: people.owner, body });
+    expect((await callRest(app, 'publish', { by: people.owner, job: created.body.id })).status).toBe(200);
+    return created.body.id;
+  }
+
+  it('is emailed now, in the digest, or not at all, as the search says', async () => {
+    const now = await searcher('Noemi', 'now');
+    const daily = await searcher('Dalia', 'daily');
+    const off = await searcher('Ofelia', 'off');
+    const job = await publishFor('Noemi', 'Dalia', 'Ofelia');
+    const mails = await mailsTo(now.email);
+    expect(mails.map(subjectOf)).toEqual([MATCH]);
+    const [{ content = '' } = {}] = mails;
+    expect(content).toContain(`https://app.test/jobs/${job}`);
+    expect(content).toContain('You’re getting this email because you saved a search.');
+    for (const text of ['Noemi', DRAFT.title, DRAFT.address_line1, 'Roofs', DRAFT.city])
+      expect(content).not.toContain(text);
+    expect(await subjectsTo(daily)).toEqual([]);
+    await sendDigests();
+    const [{ content: digest = '' } = {}] = await mailsTo(daily.email);
+    expect(digest).toContain(MATCH);
+    expect(digest).toContain(`https://app.test/jobs/${job}`);
+    expect(await subjectsTo(off)).toEqual([]);
+  });
+
+  it('takes the most urgent alert of a person’s searches', async () => {
+    const by = await searcher('Marisol', 'off');
+    const body = { name: 'All roofs', filter: { search: 'Marisol' }, alert: 'now' };
+    await app.rest('POST', '/v1/saved-searches', { token: by.token, body });
+    await publishFor('Marisol');
+    expect(await subjectsTo(by)).toEqual([MATCH]);
+  });
+
+  it('isn’t emailed after unsubscribing, until a search asks for emails again', async () => {
+    const by = await searcher('Ursula', 'now');
+    await publishFor('Ursula');
+    const [mail] = await mailsTo(by.email);
+    expect((await fetch(unsubscribeLinkIn(mail), { method: 'POST' })).status).toBe(200);
+    const own = await app.rest('GET', '/v1/saved-searches', { token: by.token });
+    expect(own.body.data.map(({ alert }: Json) => alert)).toEqual(['off']);
+    await publishFor('Ursula');
+    expect(await subjectsTo(by)).toHaveLength(1);
+    await app.rest('PUT', `/v1/saved-searches/${own.body.data[0].id}`, { token: by.token, body: { alert: 'now' } });
+    await publishFor('Ursula');
+    expect(await subjectsTo(by)).toHaveLength(2);
+  });
+
+  it('isn’t emailed if the contractor can no longer see the job', async () => {
+    const by = await searcher('Henrietta', 'daily');
+    const owner = await homeowner(app, 'Olga');
+    const created = await callRest(app, 'create', { by: owner, body: { ...DRAFT, description: 'For Henrietta.' } });
+    await callRest(app, 'publish', { by: owner, job: created.body.id });
+    await settled();
+    expect(await markedOf(by)).toBe(1);
+    const body = { reason: 'Spam.' };
+    await app.rest('POST', `/v1/users/${owner.userId}/suspend`, { token: people.admin.token, body });
+    await sendDigests();
+    expect(await subjectsTo(by)).toEqual([]);
+  });
+
+  it('has no setting besides the search’s own', async () => {
+    const by = await searcher('Selma', 'now');
+    const settings = await app.rest('GET', '/v1/me/notification-settings', { token: by.token });
+    expect(settings.body.settings.map(({ type }: Json) => type)).not.toContain('job.published');
+    const body = { settings: [{ type: 'job.published', channel: 'off' }] };
+    const answer = await app.rest('PUT', '/v1/me/notification-settings', { token: by.token, body });
+    expect(answer.body.details.fields).toEqual({
+      'settings.0.type': 'is job.published, which each saved search has its own alert for',
+    });
+  });
+});
 
 describe('a notification', () => {
   it('of a bid is one email to the job’s owner, with a link to the job and nothing that anyone wrote', async () => {
@@ -512,7 +598,7 @@ it('two servers that check at the same time email a notification only once', asy
     if nextval('asked') = 1 then perform pg_sleep(1); end if;
     return pg_catalog.pg_try_advisory_xact_lock($1::bigint);
   end $$`;
-  const look = () => emailNotifications(idle.services.db, { recordNotification: () => {} });
+  const look = () => emailNotifications(idle.services.db, { recordNotification: () => {} }, 'events');
   expect((await Promise.all([look(), look()])).toSorted()).toEqual([false, true]);
   expect(await idle.sql`select from mails where kind = 'notification'`).toHaveLength(1);
   await idle.close();

@@ -12,6 +12,8 @@ import { readLiveBatch, type JobEntry, type LiveEntry } from '../../store/events
 import type { JobEvent } from '../../store/events/events.js';
 import { pollEvents, numberEvents, POSITIONS_CHANNEL } from '../../store/events/positions.js';
 import { storeNotifications } from '../../store/notifications/store-notifications.js';
+import { hasSavedSearches } from '../../store/searches/feed-end.js';
+import { MATCHES_CHANNEL } from '../../store/searches/matches.js';
 import { SESSIONS_CHANNEL, findEndedSessions } from '../../store/sessions/sessions.js';
 
 export const LIVE_QUERIES: LiveQueries<LiveEntry> = {
@@ -21,8 +23,26 @@ export const LIVE_QUERIES: LiveQueries<LiveEntry> = {
   pollEvents,
   findEndedSessions,
   readBatch: readLiveBatch,
-  keysOf: (entry) => [...(entry.notified ?? []), ...('homeownerId' in entry ? keysOfJob(entry) : [])],
+  // The streams of people with saved searches learn that they must wait for matches.
+  keysOf: (entry) => [...new Set([...keysOf(entry), ...searchersIn(entry)])],
+  delayed: {
+    positionsChannel: MATCHES_CHANNEL,
+    readBatch: (db, range, contractorIds, keys) => readLiveBatch(db, range, contractorIds, keys, true),
+    keysOf: (entry) => [...new Set([...keysOf(entry), ...matchesIn(entry)])],
+  },
 };
+
+function keysOf(entry: LiveEntry): string[] {
+  return [...(entry.notified ?? []), ...('homeownerId' in entry ? keysOfJob(entry) : [])];
+}
+
+const searchersIn = (entry: LiveEntry) => ('searchers' in entry && entry.searchers) || [];
+const matchesIn = (entry: LiveEntry) => ('matches' in entry && entry.matches) || [];
+
+/** True if the stream's reader has a saved search, and so must wait for its matches. */
+export function mustWait({ userId }: Viewer, entry: LiveEntry): boolean {
+  return searchersIn(entry).includes(userId);
+}
 
 /** Streams hear of a position once its notifications are stored, so a stream of notifications misses nothing. */
 function numberAndNotify(db: Db, values: { batch: number }) {
@@ -58,9 +78,18 @@ export function openEvents(
     key: jobId ?? viewer.homeownerId ?? viewer.contractorId ?? ADMINS,
     readerId: viewer.contractorId,
     read: (entry: LiveEntry) => ('homeownerId' in entry ? readEvent(viewer, entry, jobId ? 'job' : 'mine') : undefined),
-    readPage: (on: Db, range: PositionRange) => readPage(on, viewer, jobId, range),
+    isDelayedFrom: (entry: LiveEntry) => !jobId && mustWait(viewer, entry),
+    readPage: async (on: Db, range: PositionRange, isDelayed: boolean) => {
+      const page = await readPage(on, viewer, jobId, range);
+      return jobId || isDelayed || !(await isSearcher(on, viewer)) ? page : undefined;
+    },
   };
   return live.open(selection, after == null ? undefined : BigInt(after), db);
+}
+
+/** A search that was saved after a page was read can't match the page's events. */
+export async function isSearcher(db: Db, { contractorId }: Viewer): Promise<boolean> {
+  return contractorId !== null && hasSavedSearches(db, contractorId);
 }
 
 export async function readPage(db: Db, viewer: Viewer, jobId: JobId | undefined, { after, upTo }: PositionRange) {

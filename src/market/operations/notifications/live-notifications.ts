@@ -17,6 +17,7 @@ import type { Viewer } from '../../rules/viewer.js';
 import type { AccountEvent } from '../../store/events/account-event-log.js';
 import type { JobEvent } from '../../store/events/events.js';
 import type { LiveEntry } from '../../store/events/live-batch.js';
+import { isSearcher, mustWait } from '../events/live-events.js';
 import { listNotifications, type StoredNotification } from '../../store/notifications/notifications.js';
 
 export interface Notification {
@@ -78,7 +79,11 @@ export function openNotifications(
     key: viewer.userId,
     readerId: viewer.contractorId,
     read: (entry: LiveEntry) => readLive(viewer, entry),
-    readPage: (on: Db, range: PositionRange) => readNotificationPage(on, viewer, range),
+    isDelayedFrom: (entry: LiveEntry) => mustWait(viewer, entry),
+    readPage: async (on: Db, range: PositionRange, isDelayed: boolean) => {
+      const page = await readNotificationPage(on, viewer, range);
+      return isDelayed || !(await isSearcher(on, viewer)) ? page : undefined;
+    },
   };
   return live.open(selection, after == null ? undefined : BigInt(after), db);
 }

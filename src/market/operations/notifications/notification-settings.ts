@@ -6,7 +6,8 @@ import { refuse, unauthorized } from '../../rules/errors.js';
 import { notificationSetting } from '../../rules/entities/notification.js';
 import {
   NOTIFIED_TYPES,
-  notifiedTypesOf,
+  MATCHED_EVENT,
+  settableTypesOf,
   type EmailProblem,
   type NotifiedTypeOfRole,
 } from '../../rules/notifications.js';
@@ -26,7 +27,7 @@ export const readNotificationSettings = operation({
   name: 'notificationSettings',
   description:
     'Returns your email setting for each type of notification: `now`, `daily` (in the digest), or `off`. The feed ' +
-    'has every type, regardless of the setting.',
+    'has every type, regardless of the setting. Saved searches have their own setting, `alert`.',
   allows: 'signed in',
   budget: 'read',
   input: emptyInput,
@@ -38,7 +39,7 @@ async function settingsOf(db: Db, { userId, role }: Viewer): Promise<Notificatio
   if (!row) throw unauthorized('UNAUTHENTICATED', 'session_ended');
   const chosen = new Map(row.chosen.map(({ type, channel }) => [type, channel]));
   return {
-    settings: notifiedTypesOf(role).map((one) => ({
+    settings: settableTypesOf(role).map((one) => ({
       ...one,
       channel: one.isFixed ? one.channel : (chosen.get(one.type) ?? one.channel),
     })),
@@ -68,7 +69,7 @@ export const updateNotificationSettings = operation({
     const problems = problemsIn(settings, viewer.role);
     if (Object.keys(problems).length > 0) throw refuse('VALIDATION_FAILED', { fields: problems });
     return db.inTransaction(async (tx) => {
-      const fixed = new Set(notifiedTypesOf(viewer.role).flatMap(({ type, isFixed }) => (isFixed ? [type] : [])));
+      const fixed = new Set(settableTypesOf(viewer.role).flatMap(({ type, isFixed }) => (isFixed ? [type] : [])));
       const chosen = settings.filter(({ type }) => !fixed.has(type));
       await upsertNotificationSettings(tx, { userId: viewer.userId, settings: JSON.stringify(chosen) });
       return settingsOf(tx, viewer);
@@ -79,11 +80,13 @@ export const updateNotificationSettings = operation({
 type Change = z.output<typeof notificationSetting>;
 
 function problemsIn(settings: readonly Change[], role: Role): Record<string, string> {
-  const types = new Map(notifiedTypesOf(role).map((one) => [one.type, one]));
+  const types = new Map(settableTypesOf(role).map((one) => [one.type, one]));
   const problems: Record<string, string> = {};
   for (const [at, { type, channel }] of settings.entries()) {
     const known = types.get(type);
-    if (!known) problems[`settings.${at}.type`] = `is ${type}, which ${role}s aren’t notified of`;
+    if (!known && type === MATCHED_EVENT && role === 'contractor')
+      problems[`settings.${at}.type`] = `is ${type}, which each saved search has its own alert for`;
+    else if (!known) problems[`settings.${at}.type`] = `is ${type}, which ${role}s aren’t notified of`;
     else if (settings.findIndex((other) => other.type === type) < at)
       problems[`settings.${at}.type`] = `is ${type}, which is already in the list`;
     else if (known.isFixed && channel !== 'now')

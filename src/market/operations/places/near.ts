@@ -85,11 +85,11 @@ interface Around {
   readonly miles: number;
 }
 
-/** Null if no place was requested. Refuses an unknown place. */
-export async function placeAround({ near, ...flat }: NearInput): Promise<Around | null> {
+/** Null if no place was requested. Refuses an unknown place, and names its field after the field it's inside. */
+export async function placeAround({ near, ...flat }: NearInput, inside = ''): Promise<Around | null> {
   const place = near ?? flatPlace(flat);
   if (!place) return null;
-  const { latitude, longitude } = await centreOf(place, near ? IN_OBJECT : IN_QUERY);
+  const { latitude, longitude } = await centreOf(place, near ? IN_OBJECT : IN_QUERY, inside);
   return { latitude, longitude, miles: place.withinMiles ?? 1 };
 }
 
@@ -120,10 +120,10 @@ export async function areasAround({ latitude, longitude, miles }: Around): Promi
   return { names, tenths };
 }
 
-async function centreOf({ zipCode: zip, city, state }: Near, names: typeof IN_OBJECT) {
+async function centreOf({ zipCode: zip, city, state }: Near, names: typeof IN_OBJECT, inside: string) {
   const place = zip == null ? await cityPlace(city ?? '', state ?? '') : await postalPlace(zip);
   if (place) return place;
   throw zip == null
-    ? invalidField(names.city, 'isn’t a city we recognize in that state')
-    : invalidField(names.zipCode, 'isn’t a ZIP code we recognize');
+    ? invalidField(inside + names.city, 'isn’t a city we recognize in that state')
+    : invalidField(inside + names.zipCode, 'isn’t a ZIP code we recognize');
 }

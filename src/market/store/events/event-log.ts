@@ -1,12 +1,13 @@
 /** The events of all jobs, in order of position: pages of a viewer's own events, and batches of all events. */
 import { and, eq, sql, type SQL } from 'drizzle-orm';
-import type { EventId, JobId } from '../../rules/ids.js';
+import type { ContractorId, EventId, JobId } from '../../rules/ids.js';
+import { MATCHED_EVENT } from '../../rules/notifications.js';
 import type { EventOnJob } from '../../rules/reading/timeline.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
 import { eventShape, type EventRow } from './events.js';
 import { pagedList, startOf, type Page, type SamePageRequest } from '../../../platform/db/pages/page.js';
-import { mayBeAbsent } from '../../../platform/db/rows.js';
+import { mayBeAbsent, type Fields } from '../../../platform/db/rows.js';
 import {
   asArray,
   builder,
@@ -17,8 +18,10 @@ import {
   statement,
 } from '../../../platform/db/statement.js';
 import { LIVE } from '../../../platform/service-limits.js';
+import { FEED_END, feedEndOf, searchersAmong } from '../searches/feed-end.js';
 import { events } from '../tables/events.js';
 import { jobs } from '../tables/jobs.js';
+import { notifications } from '../tables/notifications.js';
 import {
   idsOf,
   IS_ACCEPTED,
@@ -36,17 +39,17 @@ import type { ViewerIds } from '../visibility.js';
 export type OwnEvent = EventRow & { readonly isAwardee: boolean };
 
 interface EventQuery extends SamePageRequest {
-  /** The last position to include. Defaults to the end of the log. */
-  readonly upTo?: string | undefined;
+  /** The last position to include. Defaults to the end of the viewer's feed. */
+  readonly upTo?: string | null | undefined;
 }
 
-type LogValues = ViewerIds & { upTo: string };
-
-/** A position higher than any event can have. */
-const END = String(2n ** 63n - 1n);
+type LogValues = ViewerIds & { upTo: string | null };
 
 const asOther = { ...eventShape, isAwardee: sql<boolean>`false` };
-const upToPosition = ($: Placeholders<{ upTo: string }>) => sql`${events.position} <= ${$('upTo')}::bigint`;
+const upToPosition = ($: Placeholders<{ upTo: string | null }>) =>
+  sql`${events.position} <= coalesce(${$('upTo')}::bigint, ${FEED_END})`;
+const inOwnFeed = ($: Placeholders<LogValues>) =>
+  sql`${events.position} <= coalesce(${$('upTo')}::bigint, ${feedEndOf($('contractorId'))})`;
 const BY_POSITION = { keys: { position: events.position }, direction: 'asc' } as const;
 
 /** Events without a position aren't listed yet, because `position > …` is null for them. */
@@ -86,6 +89,13 @@ const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
 /** Reading the award from the job instead would read another row for each of the contractor's bids. */
 const visibleByBid = ($: Placeholders<LogValues>) => visibleEventsOfBidder($('contractorId'), IS_ACCEPTED);
 
+/** The publications that matched the contractor's saved searches, under the name that the conditions use. */
+function matchesFrom($: Placeholders<LogValues>, condition: SQL | undefined): SQL {
+  return sql`${notifications} "events" join ${jobs} on "jobs"."id" = "events"."job_id"
+    where "events"."user_id" = ${$('userId')} and "events"."match_alert" is not null
+      and ${visibleJobs('contractor', $)} and ${and(inOwnFeed($), condition)}`;
+}
+
 /**
  * First reads the next event of each job that the contractor has a counted bid on. Only the jobs whose next events come
  * first can have events on the page. This takes one index lookup per bid, even if the jobs have long histories.
@@ -97,17 +107,24 @@ const listEventsOfOwnBids = pagedList({
   rows: ($: Placeholders<LogValues>, fields, condition, { atMost, rowsNeeded, direction }) => {
     const order = sql.raw(`position ${direction}`);
     const ofJob = (most: number) => sql`select events.position from events where events.job_id = own.job_id
-      and ${visibleByBid($)} and ${and(upToPosition($), condition)} order by events.${order} ${rowsMax(most)}`;
+      and ${visibleByBid($)} and ${and(inOwnFeed($), condition)} order by events.${order} ${rowsMax(most)}`;
     const next = sql`select own.job_id, own.status from bids own cross join lateral (${ofJob(1)}) g
       where ${isCountedBidOf($)} order by g.${order} ${rowsMax(rowsNeeded)}`;
-    const first = sql`select g.position from (${next}) own cross join lateral (${ofJob(atMost)}) g
+    const byBid = sql`select g.position from (${next}) own cross join lateral (${ofJob(atMost)}) g
       order by g.${order} ${rowsMax(rowsNeeded)}`;
-    return atPositions(fields, first);
+    const matched = sql`select "events".position from ${matchesFrom($, condition)}
+      order by "events".${order} ${rowsMax(rowsNeeded)}`;
+    return atPositions(
+      fields,
+      sql`select position from ((${byBid}) union (${matched})) g order by ${order} ${rowsMax(rowsNeeded)}`,
+    );
   },
   // The rows aren't sorted, so the query can stop at the counting limit.
-  rowsToCount: ($, { atMost }) => sql`select from bids own
-    join events on events.job_id = own.job_id and events.position is not null and ${visibleByBid($)}
-    where ${isCountedBidOf($)} ${rowsMax(atMost)}`,
+  rowsToCount: ($, { atMost }) => sql`(select from bids own
+    join events on events.job_id = own.job_id and ${inOwnFeed($)} and ${visibleByBid($)} where ${isCountedBidOf($)})
+    union all (select from ${matchesFrom($, undefined)}
+      and not exists (select from bids own where own.job_id = "events"."job_id" and ${isCountedBidOf($)}))
+    ${rowsMax(atMost)}`,
 });
 
 /** The number of events after the position that are scanned one by one before another query is used. */
@@ -121,7 +138,9 @@ const ofSize = cachedByKey<ListNextEvents>();
 /** The statement also returns the first position after the scanned events, if there is one. */
 function listNextEvents(size: number): ListNextEvents {
   const next = ($: Placeholders<FromPosition>) => sql`select * from events where position > ${$('key0')}::bigint
-    and ${upToPosition($)} order by position ${rowsMax(SCANNED_MAX)}`;
+    and ${inOwnFeed($)} order by position ${rowsMax(SCANNED_MAX)}`;
+  const isNext = ($: Placeholders<FromPosition>) => sql`"events"."position" > ${$('key0')}::bigint
+    and "events"."position" <= (select max(position) from next)`;
   return ofSize(String(size), () =>
     countedStatement(
       'listNextEvents',
@@ -129,8 +148,12 @@ function listNextEvents(size: number): ListNextEvents {
       ($, fields) =>
         atPositions(
           fields,
-          sql`select events.position from (${next($)}) events join bids own on own.job_id = events.job_id
-            where ${isCountedBidOf($)} and ${visibleByBid($)} order by events.position ${rowsMax(size + 1)}`,
+          sql`with next as materialized (${next($)})
+            (select events.position from next events join bids own on own.job_id = events.job_id
+              where ${isCountedBidOf($)} and ${visibleByBid($)} order by events.position ${rowsMax(size + 1)})
+            union (select "events".position from ${matchesFrom($, isNext($))}
+              order by "events".position ${rowsMax(size + 1)})
+            order by position ${rowsMax(size + 1)}`,
         ).orderBy(events.position),
       ($) => sql`select e.position from events e where e.position > ${$('key0')}::bigint
         order by e.position offset ${sql.raw(String(SCANNED_MAX))} limit 1`,
@@ -153,7 +176,11 @@ async function ofContractor(db: Db, values: LogValues, request: SamePageRequest)
 }
 
 /** Lists the events that the viewer receives (`receivesJobEvents`), oldest first. */
-export function listOwnEvents(db: Db, viewer: Viewer, { upTo = END, ...request }: EventQuery): Promise<Page<OwnEvent>> {
+export function listOwnEvents(
+  db: Db,
+  viewer: Viewer,
+  { upTo = null, ...request }: EventQuery,
+): Promise<Page<OwnEvent>> {
   const values = { ...idsOf(viewer), upTo };
   if (viewer.role === 'contractor') return ofContractor(db, values, request);
   const list = viewer.role === 'admin' ? listAllEvents : listEventsOfHomeowner;
@@ -215,12 +242,23 @@ export function listEventsOfOneJob(
   db: Db,
   viewer: Viewer,
   jobId: JobId,
-  { upTo = END, ...request }: EventQuery,
+  { upTo = null, ...request }: EventQuery,
 ): Promise<Page<OwnEvent>> {
   return ofOneJob[viewer.role](db, { ...idsOf(viewer), jobId, upTo }, request);
 }
 
 export type EventWithParties = EventOnJob<EventRow>;
+
+const isMatchable = sql`"events"."type" = ${sql.raw(`'${MATCHED_EVENT}'`)}`;
+
+/** The matches of these contractors. Only the streams of people with saved searches need them. */
+const matchesOf = ($: Placeholders<{ contractorIds: string }>) =>
+  sql<ContractorId[] | null>`(case
+  when ${isMatchable} then (
+  select json_agg(c.id) from ${notifications} n join contractors c on c.user_id = n.user_id
+  where n.position = "events"."position" and n.match_alert is not null and c.id = any(${$('contractorIds')}::text[])) end)`.as(
+    'matches',
+  );
 
 const bidsOf = ($: Placeholders<{ contractorIds: string }>) => sql<EventWithParties['bids']>`(
   select coalesce(json_agg(json_build_object('contractorId', b.contractor_id, 'status', b.status)), '[]')
@@ -253,19 +291,33 @@ export async function findEvent(db: Db, { contractorId }: Viewer, id: EventId): 
   return row as EventWithParties | undefined;
 }
 
-const selectBatch = statement(
-  'selectBatch',
-  ($: Placeholders<{ after: string; upTo: string; contractorIds: string }>) => withParties($),
-  ($, fields) =>
-    builder
-      .select(fields)
-      .from(events)
-      .leftJoin(jobs, eq(jobs.id, events.jobId))
-      .where(sql`${events.position} > ${$('after')}::bigint and ${upToPosition($)}`)
-      .orderBy(events.position)
-      .limit(LIVE.batchEventsMax),
-  'json',
-);
+type BatchValues = { after: string; upTo: string; contractorIds: string };
+
+/** The facts about saved searches that a batch needs, next to each event's parties. */
+const batchWith = <Facts extends Fields>(name: string, facts: ($: Placeholders<BatchValues>) => Facts) =>
+  statement(
+    name,
+    ($: Placeholders<BatchValues>) => ({ ...withParties($), ...facts($) }),
+    ($, fields) =>
+      builder
+        .select(fields)
+        .from(events)
+        .leftJoin(jobs, eq(jobs.id, events.jobId))
+        .where(sql`${events.position} > ${$('after')}::bigint and ${upToPosition($)}`)
+        .orderBy(events.position)
+        .limit(LIVE.batchEventsMax),
+    'json',
+  );
+
+const selectBatch = batchWith('selectBatch', ($) => ({ searchers: searchersAmong($('contractorIds')) }));
+
+/** Searches have been compared with every event in this batch. */
+const selectMatchedBatch = batchWith('selectMatchedBatch', ($) => ({ matches: matchesOf($) }));
+
+export type BatchedEvent = EventWithParties & {
+  /** The IDs of the contractors and their users who have saved searches, so their streams must wait for matches. */
+  readonly searchers?: readonly string[] | null;
+};
 
 /**
  * The batch is for all readers. Each event comes with its job's current state and these contractors' bids on the job.
@@ -274,7 +326,8 @@ export function readBatch(
   db: Db,
   { after, upTo }: { after: bigint; upTo: bigint },
   contractorIds: readonly string[],
-): Promise<EventWithParties[]> {
+  isMatched: boolean,
+): Promise<BatchedEvent[]> {
   const values = { after: String(after), upTo: String(upTo), contractorIds: asArray(contractorIds) };
-  return selectBatch(db, values) as Promise<EventWithParties[]>;
+  return (isMatched ? selectMatchedBatch : selectBatch)(db, values) as Promise<BatchedEvent[]>;
 }

@@ -4,14 +4,14 @@ import type { Db } from '../../../platform/db/database.js';
 import { LIVE } from '../../../platform/service-limits.js';
 import { notifiedUsers } from '../notifications/notifications.js';
 import { selectAccountBatch, type AccountEvent } from './account-event-log.js';
-import { readBatch, type EventWithParties } from './event-log.js';
+import { readBatch, type BatchedEvent } from './event-log.js';
 
 interface Notified {
   /** The users who have an open stream and are notified of the event. */
   readonly notified?: readonly UserId[];
 }
 
-export type JobEntry = EventWithParties & Notified;
+export type JobEntry = BatchedEvent & Notified;
 
 export interface AccountEntry extends Notified {
   readonly event: AccountEvent;
@@ -31,11 +31,12 @@ export async function readLiveBatch(
   range: Range,
   contractorIds: readonly string[],
   keys: readonly string[],
+  isMatched = false,
 ): Promise<LiveEntry[]> {
   const userIds = keys.filter((key): key is UserId => isId('user', key));
-  if (userIds.length === 0) return readBatch(db, range, contractorIds);
+  if (userIds.length === 0) return readBatch(db, range, contractorIds, isMatched);
   const [ofJobs, ofAccounts] = await Promise.all([
-    readBatch(db, range, contractorIds),
+    readBatch(db, range, contractorIds, isMatched),
     selectAccountBatch(db, { after: String(range.after), upTo: String(range.upTo) }),
   ]);
   const entries = [...ofJobs, ...ofAccounts.map((event) => ({ event }))]

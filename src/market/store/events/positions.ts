@@ -4,6 +4,7 @@ import { notifyOfSession } from '../sessions/sessions.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { accountEvents, events } from '../tables/events.js';
 import { notificationCursor } from '../tables/notifications.js';
+import { searchCursor } from '../tables/saved-searches.js';
 import { NUMBERING } from '../../../platform/service-limits.js';
 
 /** Announces positions whose notifications are stored. Servers of the earlier release listen on another channel. */
@@ -42,6 +43,7 @@ export const pollEvents = statement(
   ($: Placeholders<{ heartbeat: string }>) => ({
     waiting: sql<number>`count(*)::int`,
     lastPosition: sql<string>`(select stored_up_to::text from ${notificationCursor})`,
+    delayedPosition: sql<string>`(select matched_up_to::text from ${searchCursor})`,
     isBehind: sql<boolean>`(select stored_up_to < ${LAST_POSITION} from ${notificationCursor})`,
     announced: notifyOfSession($('heartbeat')),
   }),

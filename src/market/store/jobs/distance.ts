@@ -10,13 +10,16 @@ export interface PlaceValues {
 
 export const EARTH_RADIUS_MILES = 3958.8;
 
-/** The distance in miles from the place to the town of a row `s` of `job_search`. */
-export const milesAway = (
-  $: Placeholders<PlaceValues>,
+export const milesBetween = (
+  town: SQL,
+  { latitude, longitude }: Readonly<Record<'latitude' | 'longitude', SQL>>,
 ): SQL => sql`${sql.raw(String(EARTH_RADIUS_MILES))} * 2 * asin(least(1, sqrt(
-  power(sin(radians(s.town[1] - ${$('latitude')}::float8) / 2), 2)
-  + cos(radians(${$('latitude')}::float8)) * cos(radians(s.town[1]))
-    * power(sin(radians(s.town[0] - ${$('longitude')}::float8) / 2), 2))))`;
+  power(sin(radians((${town})[1] - ${latitude}) / 2), 2)
+  + cos(radians(${latitude})) * cos(radians((${town})[1])) * power(sin(radians((${town})[0] - ${longitude}) / 2), 2))))`;
+
+/** The distance in miles from the place to the town of a row `s` of `job_search`. */
+export const milesAway = ($: Placeholders<PlaceValues>): SQL =>
+  milesBetween(sql`s.town`, { latitude: sql`${$('latitude')}::float8`, longitude: sql`${$('longitude')}::float8` });
 
 /**
  * The sort key, in tenths of a mile as shown to users. The exact distance's last digit could differ on another machine,

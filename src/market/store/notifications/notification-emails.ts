@@ -2,7 +2,7 @@
 import { and, desc, eq, sql, type SQL } from 'drizzle-orm';
 import type { JobId, MailId, UserId } from '../../rules/ids.js';
 import { NOTIFICATION_EMAILS } from '../../rules/market-limits.js';
-import type { NotifiedType } from '../../rules/notifications.js';
+import { MATCHED_EVENT, type NotifiedType } from '../../rules/notifications.js';
 import type { BidState } from '../../rules/states.js';
 import { mayBeAbsent, type Row } from '../../../platform/db/rows.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
@@ -11,6 +11,8 @@ import { DEADLINE_NOW } from '../tables/deadline-clock.js';
 import { accountEvents, events } from '../tables/events.js';
 import { jobs } from '../tables/jobs.js';
 import { notificationCursor, notifications, notificationSettings } from '../tables/notifications.js';
+import { savedSearches, searchCursor } from '../tables/saved-searches.js';
+import { isNotHidden } from '../visibility.js';
 
 const NOW_UTC = sql`(${DEADLINE_NOW} at time zone 'UTC')`;
 const isDigestTime = (
@@ -23,40 +25,64 @@ export const selectEmailState = statement(
   'selectEmailState',
   ($: Placeholders<{ digestHour: number }>) => ({
     isBehind: sql<boolean>`${notificationCursor.mailedUpTo} < ${notificationCursor.storedUpTo}`,
+    isBehindMatches: sql<boolean>`(select mailed_up_to < matched_up_to from ${searchCursor})`,
     isDigestDue: sql<boolean>`(${notificationCursor.digestUpTo} is not null or ${isDigestTime($)})`,
   }),
   (_, fields) => builder.select(fields).from(notificationCursor),
 );
 
 /** Advisory locks, because a lock on the cursor's row would make the numbering of events wait. */
-const EMAIL_LOCK = sql.raw('pg_try_advisory_xact_lock(7203121)');
+const EMAIL_KEY = sql.raw('7203121');
 const DIGEST_LOCK = sql.raw('pg_try_advisory_xact_lock(7203122)');
 
 /** Returns false if another instance is running a step. */
 export const lockEmails = statement(
   'lockEmails',
   { isLocked: sql<boolean>`is_locked` },
-  (_: Placeholders<object>) => sql`select ${EMAIL_LOCK} as is_locked`,
+  (_: Placeholders<object>) => sql`select pg_try_advisory_xact_lock(${EMAIL_KEY}) as is_locked`,
 );
+
+/** Digests clear marks, so they wait until no other step sets any. */
+export const waitForEmails = statement(
+  'waitForEmails',
+  { isLocked: sql`is_locked` },
+  (_: Placeholders<object>) => sql`select pg_advisory_xact_lock(${EMAIL_KEY}) as is_locked`,
+);
+
+/**
+ * Notifications are emailed in the order of their positions. Matches of saved searches are stored later than the others,
+ * so they have their own cursor.
+ */
+const SOURCES = {
+  events: { cursor: notificationCursor, end: notificationCursor.storedUpTo, isFrom: sql`match_alert is null` },
+  matches: { cursor: searchCursor, end: searchCursor.matchedUpTo, isFrom: sql`match_alert is not null` },
+} as const;
+export type EmailSource = keyof typeof SOURCES;
 
 /**
  * Finds the positions of the next step. All rows of a position belong to the same step. A statement sees only rows that
  * were committed before it began, so an earlier statement must take the lock.
  */
-export const selectEmailStep = statement(
-  'selectEmailStep',
-  {
-    after: notificationCursor.mailedUpTo,
-    upTo: sql<string>`coalesce((select max(position) from (select position from notifications
-      where position > ${notificationCursor.mailedUpTo} order by position
-      limit ${sql.raw(String(NOTIFICATION_EMAILS.rowsAtOnce))}) next), ${notificationCursor.storedUpTo})::text`,
-  },
-  (_: Placeholders<object>, fields) => builder.select(fields).from(notificationCursor),
-);
+const emailStepOf = ({ cursor, end, isFrom }: (typeof SOURCES)[EmailSource]) =>
+  statement(
+    'selectEmailStep',
+    {
+      after: cursor.mailedUpTo,
+      upTo: sql<string>`coalesce((select max(position) from (select position from notifications
+        where position > ${cursor.mailedUpTo} and position <= ${end} and ${isFrom} order by position
+        limit ${sql.raw(String(NOTIFICATION_EMAILS.rowsAtOnce))}) next), ${end})::text`,
+    },
+    (_: Placeholders<object>, fields) => builder.select(fields).from(cursor),
+  );
 
-export const moveEmailCursor = statement('moveEmailCursor', {}, ($: Placeholders<{ upTo: string }>) =>
-  builder.update(notificationCursor).set({ mailedUpTo: sql`${$('upTo')}::bigint` }),
-);
+export const selectEmailStep = { events: emailStepOf(SOURCES.events), matches: emailStepOf(SOURCES.matches) };
+
+const moveCursorOf = ({ cursor }: (typeof SOURCES)[EmailSource]) =>
+  statement('moveEmailCursor', {}, ($: Placeholders<{ upTo: string }>) =>
+    builder.update(cursor).set({ mailedUpTo: sql`${$('upTo')}::bigint` }),
+  );
+
+export const moveEmailCursor = { events: moveCursorOf(SOURCES.events), matches: moveCursorOf(SOURCES.matches) };
 
 /** A notification, with the facts that decide if its recipient can still read it, and wants and can get an email. */
 const notified = {
@@ -72,6 +98,7 @@ const notified = {
   homeownerId: mayBeAbsent(homeowners.id),
   contractorId: mayBeAbsent(contractors.id),
   setting: mayBeAbsent(notificationSettings.channel),
+  matchAlert: notifications.matchAlert,
   accountEvent: mayBeAbsent({ type: accountEvents.type, userId: accountEvents.userId }),
   event: mayBeAbsent({
     type: events.type,
@@ -84,6 +111,7 @@ const notified = {
   }),
   status: mayBeAbsent(jobs.status),
   awardedContractorId: jobs.awardedContractorId,
+  isHidden: sql<boolean>`not ${isNotHidden}`.as('is_hidden'),
   ownBids: sql<BidState[]>`(select coalesce(json_agg(b.status), '[]') from bids b
     where b.job_id = "events"."job_id" and b.contractor_id = "contractors"."id")`.as('own_bids'),
 };
@@ -110,15 +138,19 @@ const selectNotified = (fields: typeof notified, condition: SQL | undefined) =>
     .where(condition)
     .$dynamic();
 
-export const selectNotificationsToEmail = statement(
-  'selectNotificationsToEmail',
-  notified,
-  ($: Placeholders<{ after: string; upTo: string }>, fields) =>
+const notificationsToEmail = ({ isFrom }: (typeof SOURCES)[EmailSource]) =>
+  statement('selectNotificationsToEmail', notified, ($: Placeholders<{ after: string; upTo: string }>, fields) =>
     selectNotified(
       fields,
-      sql`${notifications.position} > ${$('after')}::bigint and ${notifications.position} <= ${$('upTo')}::bigint`,
+      sql`${notifications.position} > ${$('after')}::bigint and ${notifications.position} <= ${$('upTo')}::bigint
+          and ${isFrom}`,
     ).orderBy(notifications.position),
-);
+  );
+
+export const selectNotificationsToEmail = {
+  events: notificationsToEmail(SOURCES.events),
+  matches: notificationsToEmail(SOURCES.matches),
+};
 
 interface EventsOfOneKind {
   readonly userId: UserId | null;
@@ -308,10 +340,16 @@ export const endDigest = statement('endDigest', {}, (_: Placeholders<object>) =>
   builder.update(notificationCursor).set({ digestUpTo: null }),
 );
 
+/** Saved searches say when their matches are emailed, so they're turned off too. */
 export const turnOffEmails = statement(
   'turnOffEmails',
   {},
-  ($: Placeholders<{ userId: UserId; types: string }>) => sql`insert into notification_settings (user_id, type, channel)
+  ($: Placeholders<{ userId: UserId; types: string }>) => sql`with silenced as (
+      update ${savedSearches} set alert = 'off', updated_at = now() from contractors c
+      where c.user_id = ${$('userId')} and contractor_id = c.id and alert <> 'off'
+        and ${sql.raw(`'${MATCHED_EVENT}'`)} = any(${$('types')}::text[])
+    )
+    insert into notification_settings (user_id, type, channel)
     select id, type, 'off' from users cross join unnest(${$('types')}::text[]) as type where id = ${$('userId')}
     on conflict (user_id, type) do update set channel = 'off' where notification_settings.channel <> 'off'`,
 );

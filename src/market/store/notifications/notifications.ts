@@ -14,6 +14,7 @@ import { mayBeAbsent, type Fields } from '../../../platform/db/rows.js';
 import { asArray, builder, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { accountEventShape, type AccountEvent } from '../events/account-event-log.js';
 import { eventShape, type EventRow } from '../events/events.js';
+import { FEED_END, feedEndOf } from '../searches/feed-end.js';
 import { users } from '../tables/accounts.js';
 import { accountEvents, events } from '../tables/events.js';
 import { notifications } from '../tables/notifications.js';
@@ -23,6 +24,7 @@ import {
   isCountedBidOf,
   visibleEventsOfBidder,
   visibleEventsOfOwner,
+  visibleJobs,
   type ViewerIds,
 } from '../visibility.js';
 
@@ -35,7 +37,7 @@ export interface StoredNotification {
   readonly accountEvent: AccountEvent | null;
 }
 
-type FeedValues = ViewerIds & { isUnread: boolean; upTo: string };
+type FeedValues = ViewerIds & { isUnread: boolean; upTo: string | null };
 
 const readUpTo = ($: Placeholders<{ userId: UserId }>) =>
   sql`(select reader.notifications_read_up_to from users reader where reader.id = ${$('userId')})`;
@@ -55,8 +57,10 @@ function isVisibleJobEvent(role: Role, $: Placeholders<ViewerIds>): SQL {
     case 'homeowner':
       return sql`"events"."homeowner_id" = ${$('homeownerId')} and ${visibleEventsOfOwner}`;
     case 'contractor':
-      return sql`own.id is not null and ${visibleEventsOfBidder($('contractorId'), IS_AWARDEE)}
-        and (${IS_AWARDEE} or "events"."bidder_id" is not null or "events"."type" ${oneOf(BIDDER_TYPES)})`;
+      return sql`case when "notifications"."match_alert" is null then own.id is not null
+          and ${visibleEventsOfBidder($('contractorId'), IS_AWARDEE)}
+          and (${IS_AWARDEE} or "events"."bidder_id" is not null or "events"."type" ${oneOf(BIDDER_TYPES)})
+        else exists (select from jobs where "jobs"."id" = "events"."job_id" and ${visibleJobs('contractor', $)}) end`;
   }
 }
 
@@ -79,6 +83,9 @@ const shapeFor = (role: Role) => ($: Placeholders<FeedValues>) => ({
   jobEvent: mayBeAbsent(eventShape),
   accountEvent: mayBeAbsent(accountEventShape),
 });
+
+const endOf = (role: Role, $: Placeholders<ViewerIds>): SQL =>
+  role === 'contractor' ? feedEndOf($('contractorId')) : FEED_END;
 
 const ALWAYS = sql`true`;
 
@@ -118,7 +125,7 @@ const listFor = forEachRole((role) =>
         fields,
         and(
           sql`${notifications.position} > case when ${$('isUnread')}::boolean then ${readUpTo($)} else 0 end`,
-          sql`${notifications.position} <= ${$('upTo')}::bigint`,
+          sql`${notifications.position} <= coalesce(${$('upTo')}::bigint, ${endOf(role, $)})`,
           condition,
         ),
       ),
@@ -127,19 +134,16 @@ const listFor = forEachRole((role) =>
 
 interface FeedRequest extends SamePageRequest {
   readonly isUnread?: boolean;
-  /** The last position to include. Defaults to the newest. */
+  /** The last position to include. Defaults to the end of the viewer's feed. */
   readonly upTo?: string;
 }
-
-/** A position higher than any event can have. */
-const END = String(2n ** 63n - 1n);
 
 export function listNotifications(
   db: Db,
   viewer: Viewer,
-  { isUnread = false, upTo = END, ...request }: FeedRequest,
+  { isUnread = false, upTo, ...request }: FeedRequest,
 ): Promise<Page<StoredNotification>> {
-  return listFor[viewer.role](db, { ...idsOf(viewer), isUnread, upTo }, request);
+  return listFor[viewer.role](db, { ...idsOf(viewer), isUnread, upTo: upTo ?? null }, request);
 }
 
 const countFor = forEachRole((role) =>
@@ -149,7 +153,7 @@ const countFor = forEachRole((role) =>
         role,
         $,
         { position: notifications.position },
-        sql`${notifications.position} > ${readUpTo($)}`,
+        sql`${notifications.position} > ${readUpTo($)} and ${notifications.position} <= ${endOf(role, $)}`,
       )
         .orderBy(sql`${notifications.position} desc`)
         .limit(UNREAD_COUNTED_MAX)

@@ -7,7 +7,7 @@ import { BID_TRANSITIONS } from '../../rules/bids.js';
 import type { EventType } from '../../rules/events.js';
 import { REMINDER_EVENT } from '../../rules/jobs/deadlines.js';
 import { NOTIFICATIONS, REMINDED_ADMIN, type NotificationReader } from '../../rules/notifications.js';
-import { COUNTED_BID_STATES } from '../../rules/states.js';
+import { COUNTED_BID_STATES, statesIn } from '../../rules/states.js';
 import { statement, type Placeholders } from '../../../platform/db/statement.js';
 import { LAST_POSITION, POSITIONS_CHANNEL } from '../events/positions.js';
 import { accountEvents, events } from '../tables/events.js';
@@ -22,7 +22,7 @@ const WORK_AT_ONCE = sql.raw('10000');
 const EDITS_APART = sql.raw("interval '1 hour'");
 /** How many of the job's events are read to find the previous edit. */
 const LOOKED_BACK = sql.raw('20');
-/** How many notifications a withdrawal deletes. Reads hide the others. */
+/** How many notifications the events of a step delete. Reads hide the others. */
 const DELETED_AT_ONCE = sql.raw('10000');
 
 function isForAny(...readers: readonly NotificationReader[]): SQL {
@@ -101,6 +101,17 @@ const recipients = sql.join(
 const withdrawals = sql`select c.user_id, "events"."job_id", "events"."position"
   from ${NEW_EVENTS} join contractors c on c.id = "events"."bidder_id" where ${IS_WITHDRAWAL}`;
 
+/** Only contractors who bid on it can still see a job that has ended. The others' matches would only slow their feeds. */
+const HAS_ENDED = sql.raw(
+  `"events"."to_status" in (${statesIn('end')
+    .map((state) => `'${state}'`)
+    .join(', ')})`,
+);
+const endedMatches = sql`select n.user_id, n.position from ${NEW_EVENTS}
+  join ${notifications} n on n.job_id = "events"."job_id" and n.match_alert is not null
+  where ${HAS_ENDED} and not exists (select from contractors c
+    join bids own on own.contractor_id = c.id and own.job_id = n.job_id where c.user_id = n.user_id)`;
+
 /** How many people an event may notify. */
 const workFor = (type: SQL, ofJob: SQL) => sql`${ofJob} + case when ${type} ${isForAny('admin')}
   then (select count(*) from users where user_type = 'admin') else 1 end`;
@@ -150,7 +161,11 @@ export const storeNotifications = statement(
       delete from ${notifications} where (user_id, position) in (
         select n.user_id, n.position from withdrawals w
         join ${notifications} n on n.user_id = w.user_id and n.job_id = w.job_id and n.position < w.position
+          and n.match_alert is null
         limit ${DELETED_AT_ONCE})
+    ),
+    deleted_matches as (
+      delete from ${notifications} where (user_id, position) in (${endedMatches} limit ${DELETED_AT_ONCE})
     )
     update ${notificationCursor} set stored_up_to = step.up_to from step where step.up_to > step.stored_up_to
     returning step.up_to::text as stored_up_to, step.up_to < step.last as is_behind,

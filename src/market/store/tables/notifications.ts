@@ -36,6 +36,9 @@ export const notifications = pgTable(
     index('notifications_of_matches')
       .on(t.jobId)
       .where(sql`${t.matchAlert} is not null`),
+    index('notifications_own_matches')
+      .on(t.userId, t.position)
+      .where(sql`${t.matchAlert} is not null`),
     check('notifications_match_alert', sql`${t.matchAlert} in ('now', 'daily', 'off')`),
   ],
 );

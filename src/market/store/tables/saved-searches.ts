@@ -43,10 +43,7 @@ export const savedSearches = pgTable(
       'saved_searches_are_narrow',
       sql`${t.categories} <> '{}' or ${t.latitude} is not null or ${t.search} is not null`,
     ),
-    check(
-      'saved_searches_place_is_whole',
-      sql`num_nulls(${t.latitude}, ${t.longitude}, ${t.withinMiles}) in (0, 3)`,
-    ),
+    check('saved_searches_place_is_whole', sql`num_nulls(${t.latitude}, ${t.longitude}, ${t.withinMiles}) in (0, 3)`),
   ],
 );
 

@@ -1,0 +1,112 @@
+/**
+ * Compares published jobs with the saved searches. A match is a notification, which also makes the event part of the
+ * contractor's own events. One server at a time locks a cursor, and inserts the matches along with it.
+ */
+import { sql } from 'drizzle-orm';
+import { SAVED_SEARCHES } from '../../rules/market-limits.js';
+import { CHANNELS, MATCHED_EVENT } from '../../rules/notifications.js';
+import type { Db } from '../../../platform/db/database.js';
+import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { milesBetween } from '../jobs/distance.js';
+import { events } from '../tables/events.js';
+import { jobs, openJobSearch } from '../tables/jobs.js';
+import { notificationCursor, notifications } from '../tables/notifications.js';
+import { savedSearches, searchCursor } from '../tables/saved-searches.js';
+import { isOpenToBids } from '../visibility.js';
+
+/** Announces how far searches have been matched. */
+export const MATCHES_CHANNEL = 'matches';
+
+/** An idle server runs only this query. */
+export const selectMatchState = statement(
+  'selectMatchState',
+  {
+    hasSearches: sql<boolean>`exists (select from ${savedSearches})`,
+    isBehind: sql<boolean>`${searchCursor.matchedUpTo} < (select stored_up_to from ${notificationCursor})`,
+  },
+  (_: Placeholders<object>, fields) => builder.select(fields).from(searchCursor),
+);
+
+/** Returns no row if another instance has locked the cursor. */
+const lockCursor = statement(
+  'lockSearchCursor',
+  { matchedUpTo: searchCursor.matchedUpTo },
+  (_: Placeholders<object>, fields) => builder.select(fields).from(searchCursor).for('update', { skipLocked: true }),
+);
+
+const EVENTS_AT_ONCE = sql.raw('1000');
+const PUBLICATIONS_AT_ONCE = sql.raw(String(SAVED_SEARCHES.publicationsAtOnce));
+const IS_PUBLICATION = sql.raw(`type = '${MATCHED_EVENT}'`);
+
+/** One email covers all of a person's searches that match a job, so the most urgent alert counts. */
+const ALERTS = sql.raw(`array['${CHANNELS.join("', '")}']`);
+
+const matchesText = sql`(s.search is null or strpos(p.words, lower(s.search)) > 0)`;
+const matchesCategory = sql`(s.categories = '{}' or p.category = any(s.categories))`;
+const matchesUrgency = sql`(s.urgency is null or s.urgency = p.urgency)`;
+
+/** Ranges match if they overlap. A job without a budget doesn't match any range. */
+const matchesBudget = sql`(num_nonnulls(s.budget_min, s.budget_max) = 0 or num_nonnulls(p.budget_min, p.budget_max) > 0
+  and coalesce(p.budget_max, 'infinity') >= coalesce(s.budget_min, 0)
+  and coalesce(p.budget_min, 0) <= coalesce(s.budget_max, 'infinity'))`;
+
+/** Most towns are too far north or south, which takes no trigonometry to see. */
+const matchesPlace = sql`(s.latitude is null or abs(p.town[1] - s.latitude) <= (s.within_miles + 1) / 69
+  and ${milesBetween(sql`p.town`, { latitude: sql`s.latitude`, longitude: sql`s.longitude` })} <= s.within_miles)`;
+
+/**
+ * Moves the cursor, inserts the matches up to it, and announces it. A job that nobody can find anymore doesn't match.
+ * Another job that has been edited since matches as it is now.
+ */
+const matchSearches = statement(
+  'matchSearches',
+  { matchedUpTo: sql<string>`matched_up_to::text`, isBehind: sql<boolean>`is_behind`, announced: sql`announced` },
+  (_: Placeholders<object>) => sql`with cursor as materialized (
+      select matched_up_to, (select stored_up_to from ${notificationCursor}) as last,
+        exists (select from ${savedSearches}) as has_searches
+      from ${searchCursor}
+    ),
+    next_events as materialized (
+      select position, job_id, ${IS_PUBLICATION} as is_publication,
+        count(*) filter (where ${IS_PUBLICATION}) over (order by position) as publications
+      from ${events} where position > (select matched_up_to from cursor) and position <= (select last from cursor)
+        and (select has_searches from cursor)
+      order by position limit ${EVENTS_AT_ONCE}
+    ),
+    step as materialized (
+      select last, case when (select count(*) from next_events) < ${EVENTS_AT_ONCE}
+          and coalesce((select max(publications) from next_events), 0) <= ${PUBLICATIONS_AT_ONCE} then last
+        else (select max(position) from next_events where publications <= ${PUBLICATIONS_AT_ONCE}) end as up_to
+      from cursor
+    ),
+    published as materialized (
+      select e.position, "jobs"."id" as job_id, "jobs"."category", "jobs"."urgency", "jobs"."budget_min",
+        "jobs"."budget_max", t.words, t.town
+      from next_events e join ${jobs} on "jobs"."id" = e.job_id join ${openJobSearch} t on t.job_id = e.job_id
+      where e.is_publication and e.position <= (select up_to from step) and ${isOpenToBids}
+    ),
+    matched as (
+      select s.contractor_id, p.position, p.job_id, min(array_position(${ALERTS}, s.alert)) as place
+      from published p join ${savedSearches} s on s.matches_after < p.position and ${matchesCategory}
+        and ${matchesUrgency} and ${matchesBudget} and ${matchesPlace} and ${matchesText}
+      group by s.contractor_id, p.position, p.job_id
+    ),
+    stored as (
+      insert into ${notifications} (user_id, position, job_id, match_alert)
+      select c.user_id, m.position, m.job_id, (${ALERTS})[m.place]
+      from matched m join contractors c on c.id = m.contractor_id on conflict do nothing
+    )
+    update ${searchCursor} set matched_up_to = step.up_to from step where step.up_to > ${searchCursor.matchedUpTo}
+    returning matched_up_to, step.up_to < step.last as is_behind,
+      pg_notify('${sql.raw(MATCHES_CHANNEL)}', matched_up_to::text) as announced`,
+);
+
+/** Returns true if there is more to match. */
+export function matchNext(db: Db): Promise<boolean> {
+  return db.inTransaction(async (tx) => {
+    const [cursor] = await lockCursor(tx, {});
+    if (!cursor) return false;
+    const [[step]] = await tx.commitWith(matchSearches(tx, {}));
+    return step?.isBehind === true;
+  });
+}

@@ -1,0 +1,453 @@
+/** Saved searches: what they accept, what they match, and on which channels a match arrives. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { readSearchLag } from '../../../../src/market/store/figures.js';
+import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
+import { callRest } from '../../../story/calls.js';
+import { contractor, homeowner, type Person } from '../../../story/cast.js';
+import { DRAFT, gather, giveTokens, type People } from '../../../story/journey.js';
+import { allNumbered } from '../../../platform/live/positions.js';
+import { hearAsEvents, hearOverWebSocket, stopAll, untilOpen } from '../../../platform/graphql/streams/clients.js';
+import { until } from '../../../platform/security/until.js';
+
+let app: TestApp;
+let people: People;
+beforeAll(async () => {
+  app = await openTestApp();
+  people = await gather(app);
+  await giveTokens(app, people.admin, people.owner, 100_000);
+});
+afterEach(async () => {
+  stopAll();
+  await untilOpen(app.services, 0);
+});
+afterAll(() => app.close());
+
+const ROOFING = { categories: ['roofing'] };
+
+async function save(by: Person, filter: object, alert = 'off'): Promise<string> {
+  const { status, body } = await app.rest('POST', '/v1/saved-searches', {
+    token: by.token,
+    body: { name: 'New jobs', filter, alert },
+  });
+  expect([status, body]).toEqual([201, expect.objectContaining({ name: 'New jobs', alert })]);
+  return body.id;
+}
+
+async function publish(fields: object = {}, owner = people.owner): Promise<string> {
+  const created = await callRest(app, 'create', { by: owner, body: { ...DRAFT, ...fields } });
+  expect([created.status, created.body.details]).toEqual([201, undefined]);
+  const { status } = await callRest(app, 'publish', { by: owner, job: created.body.id });
+  expect(status).toBe(200);
+  return created.body.id;
+}
+
+/** Every event has been compared with the searches. */
+async function allMatched(): Promise<void> {
+  await allNumbered(app);
+  await until(
+    async () =>
+      (await app.sql`select from search_cursor, notification_cursor where matched_up_to < stored_up_to`).length === 0,
+  );
+}
+
+async function eventsOf(by: Person, query = ''): Promise<Json[]> {
+  const { status, body } = await app.rest('GET', `/v1/events?per_page=100${query}`, { token: by.token });
+  expect(status).toBe(200);
+  return body.data;
+}
+
+const jobsIn = (events: readonly Json[]) => events.map((event) => event.job_id ?? event.jobId);
+
+async function refusal(by: Person, body: object) {
+  const answer = await app.rest('POST', '/v1/saved-searches', { token: by.token, body });
+  return [answer.status, answer.body.details.fields ?? answer.body.error];
+}
+
+describe('a search', () => {
+  it('is saved, read, changed, and deleted in both APIs', async () => {
+    const rosa = await contractor(app, 'Rosa');
+    const filter = {
+      search: 'roof',
+      categories: ['roofing'],
+      budget_min: 10,
+      near: { zip_code: '78701', within_miles: 5 },
+    };
+    const id = await save(rosa, filter);
+    const read = await app.graphql(
+      `query ($id: ID!) { node(id: $id) { ... on SavedSearch { id name alert
+        filter { search categories urgency budgetMin budgetMax near { zipCode city state withinMiles } } } }
+        viewer { savedSearches { totalCount nodes { id } } } }`,
+      { token: rosa.token, variables: { id } },
+    );
+    expect(read.data).toEqual({
+      node: {
+        id,
+        name: 'New jobs',
+        alert: 'OFF',
+        filter: {
+          search: 'roof',
+          categories: ['roofing'],
+          urgency: null,
+          budgetMin: 10,
+          budgetMax: null,
+          near: { zipCode: '78701', city: null, state: null, withinMiles: 5 },
+        },
+      },
+      viewer: { savedSearches: { totalCount: 1, nodes: [{ id }] } },
+    });
+
+    const changed = await app.graphql(
+      `mutation ($id: ID!) { updateSavedSearch(id: $id, input: { name: "Roofs", alert: DAILY, filter: { search: "tiles" } }) {
+        savedSearch { name alert filter { search categories near { city } } } } }`,
+      { token: rosa.token, variables: { id } },
+    );
+    expect(changed.data.updateSavedSearch.savedSearch).toEqual({
+      name: 'Roofs',
+      alert: 'DAILY',
+      filter: { search: 'tiles', categories: [], near: null },
+    });
+    const own = await app.rest('GET', `/v1/saved-searches/${id}`, { token: rosa.token });
+    const same = await app.rest('PUT', `/v1/saved-searches/${id}`, {
+      token: rosa.token,
+      body: { ...own.body, updated_at: undefined },
+    });
+    expect(same.body).toEqual({ ...own.body, updated_at: same.body.updated_at });
+
+    const gone = await app.rest('DELETE', `/v1/saved-searches/${id}`, { token: rosa.token });
+    expect(gone.status).toBe(200);
+    expect((await app.rest('GET', `/v1/saved-searches/${id}`, { token: rosa.token })).status).toBe(404);
+    expect((await app.rest('GET', '/v1/saved-searches', { token: rosa.token })).body.data).toEqual([]);
+  });
+
+  it('must be narrow, and names an unknown place', async () => {
+    const rosa = await contractor(app, 'Rosa');
+    const narrow = { filter: 'must have a category, a place, or a text of at least 3 characters' };
+    for (const filter of [{}, { search: 'ab' }, { categories: [] }, { urgency: 'urgent' }, { budget_min: 1 }])
+      expect(await refusal(rosa, { name: 'All', filter, alert: 'off' })).toEqual([400, narrow]);
+    const near = (place: object) => ({ name: 'There', alert: 'off', filter: { near: { within_miles: 10, ...place } } });
+    expect(await refusal(rosa, near({ zip_code: '00000' }))).toEqual([
+      400,
+      { 'filter.near.zip_code': 'isn’t a ZIP code we recognize' },
+    ]);
+    expect(await refusal(rosa, near({ city: 'Austinn', state: 'TX' }))).toEqual([
+      400,
+      { 'filter.near.city': 'isn’t a city we recognize in that state' },
+    ]);
+    expect(await refusal(rosa, near({ city: 'Austin' }))).toEqual([
+      400,
+      { 'filter.near.state': 'is required with a city' },
+    ]);
+    expect(
+      await refusal(rosa, { name: 'Odd', alert: 'off', filter: { ...ROOFING, budget_min: 2, budget_max: 1 } }),
+    ).toEqual([400, { 'filter.budget_max': 'must be at least budget_min' }]);
+  });
+
+  it('can be saved ten times, even by eleven calls at the same time', async () => {
+    const rosa = await contractor(app, 'Rosa');
+    const body = { name: 'New jobs', filter: ROOFING, alert: 'off' };
+    const answers = await Promise.all(
+      Array.from({ length: 11 }, () => app.rest('POST', '/v1/saved-searches', { token: rosa.token, body })),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array.from({ length: 10 }, () => 201), 400]);
+    expect(answers.find(({ status }) => status === 400)?.body.error).toBe(
+      'You have 10 saved searches, which is the maximum. Delete one first.',
+    );
+  });
+
+  it('is private, and only contractors have any', async () => {
+    const [rosa, otto] = [await contractor(app, 'Rosa'), await contractor(app, 'Otto')];
+    const path = `/v1/saved-searches/${await save(rosa, ROOFING)}`;
+    for (const method of ['GET', 'PUT', 'DELETE'])
+      for (const [who, status] of [
+        [otto, 403],
+        [people.owner, 403],
+        [people.admin, 403],
+      ] as const)
+        expect(
+          (await app.rest(method, path, { token: who.token, ...(method === 'PUT' && { body: { name: 'Mine' } }) }))
+            .status,
+        ).toBe(status);
+    const { data } = await app.graphql('{ viewer { savedSearches { nodes { id } } } }', { token: people.owner.token });
+    expect(data.viewer.savedSearches).toBeNull();
+  });
+});
+
+describe('a match', () => {
+  it.each([
+    ['a category', { categories: ['roofing', 'siding'] }, {}, { category: 'plumbing' }],
+    ['a text in the title, ignoring case', { search: 'MEND the' }, {}, { title: 'Fix the roof' }],
+    ['a text in the description', { search: 'rain in' }, {}, { description: 'It leaks.' }],
+    [
+      'characters that patterns use',
+      { search: '100% _new' },
+      { title: 'A 100% _new roof' },
+      { title: 'A 100x new roof' },
+    ],
+    ['an urgency', { ...ROOFING, urgency: 'priority' }, { urgency: 'priority' }, { urgency: 'standard' }],
+    [
+      'a budget that overlaps',
+      { ...ROOFING, budget_min: 300, budget_max: 500 },
+      { budget_min: 500, budget_max: 900 },
+      { budget_min: 501 },
+    ],
+    ['an open budget', { ...ROOFING, budget_min: 300 }, { budget_min: 100 }, {}],
+    ['a ZIP code', { near: { zip_code: '78704', within_miles: 10 } }, {}, { city: 'Dallas', zip_code: '75201' }],
+    ['a city', { near: { city: 'Dallas', state: 'TX', within_miles: 10 } }, { city: 'Dallas', zip_code: '75201' }, {}],
+  ])('needs %s', async (_what, filter, matching, other) => {
+    const rosa = await contractor(app, 'Rosa');
+    await save(rosa, filter);
+    const [, match] = [await publish(other), await publish(matching)];
+    await allMatched();
+    const events = await eventsOf(rosa);
+    expect(jobsIn(events)).toEqual([match]);
+    const found = await app.rest('GET', `/v1/jobs/${match}`, { token: rosa.token });
+    expect(found.status).toBe(200);
+  });
+
+  it('is an event and a notification, once, however many of a person’s searches it matches', async () => {
+    const rosa = await contractor(app, 'Rosa');
+    await save(rosa, ROOFING);
+    await save(rosa, { search: 'roof' });
+    const job = await publish();
+    await allMatched();
+    expect(await eventsOf(rosa)).toEqual([
+      expect.objectContaining({
+        type: 'job.published',
+        job_id: job,
+        from_status: 'draft',
+        to_status: 'open',
+        data: {},
+      }),
+    ]);
+    const { data } = await app.graphql(
+      '{ viewer { unreadCount notifications { totalCount nodes { type title jobId event { ... on JobEvent { id } } } } } myEvents { totalCount } }',
+      { token: rosa.token },
+    );
+    expect(data.viewer).toMatchObject({
+      unreadCount: 1,
+      notifications: {
+        totalCount: 1,
+        nodes: [{ type: 'JOB_PUBLISHED', title: 'A new job matches your search', jobId: job }],
+      },
+    });
+    expect(data.myEvents.totalCount).toBe(1);
+  });
+
+  it('stays when the search changes or is deleted, and a changed filter matches only later jobs', async () => {
+    const rosa = await contractor(app, 'Rosa');
+    const id = await save(rosa, { categories: ['siding'] });
+    const [siding] = [await publish({ category: 'siding' }), await publish()];
+    await allMatched();
+    await app.rest('PUT', `/v1/saved-searches/${id}`, { token: rosa.token, body: { filter: ROOFING } });
+    const roofing = await publish();
+    await allMatched();
+    expect(jobsIn(await eventsOf(rosa))).toEqual([siding, roofing]);
+    await app.rest('DELETE', `/v1/saved-searches/${id}`, { token: rosa.token });
+    await publish();
+    await allMatched();
+    expect(jobsIn(await eventsOf(rosa))).toEqual([siding, roofing]);
+  });
+
+  it('disappears with the job, and comes back with it', async () => {
+    const [rosa, owner] = [await contractor(app, 'Rosa'), await homeowner(app, 'Olga')];
+    await giveTokens(app, people.admin, owner, 1_000);
+    await save(rosa, ROOFING);
+    const job = await publish({}, owner);
+    await allMatched();
+    const suspend = (path: string) =>
+      app.rest('POST', `/v1/users/${owner.userId}/${path}`, { token: people.admin.token, body: { reason: 'Spam.' } });
+    await suspend('suspend');
+    expect(await eventsOf(rosa)).toEqual([]);
+    expect((await app.rest('GET', '/v1/notifications', { token: rosa.token })).body).toMatchObject({
+      data: [],
+      unread_count: 0,
+    });
+    await suspend('restore');
+    expect(jobsIn(await eventsOf(rosa))).toEqual([job]);
+  });
+
+  it('is forgotten once the job has ended, except by people who bid on it', async () => {
+    const [rosa, otto] = [await contractor(app, 'Rosa'), await contractor(app, 'Otto')];
+    for (const by of [rosa, otto]) await save(by, ROOFING);
+    const job = await publish();
+    await allMatched();
+    await callRest(app, 'submitBid', { by: otto, job, body: { amount: 500 } });
+    expect((await callRest(app, 'cancel', { by: people.owner, job })).status).toBe(200);
+    await allMatched();
+    expect(await eventsOf(rosa)).toEqual([]);
+    expect(await app.sql`select user_id from notifications where job_id = ${job} and match_alert is not null`).toEqual([
+      { user_id: otto.userId },
+    ]);
+  });
+
+  it('is left out if nobody can find the job anymore when it’s compared', async () => {
+    const [rosa, owner] = [await contractor(app, 'Rosa'), await homeowner(app, 'Olga')];
+    await giveTokens(app, people.admin, owner, 1_000);
+    await save(rosa, ROOFING);
+    const job = await app.sql.begin(async (tx) => {
+      await tx`select from search_cursor for update`;
+      const id = await publish({}, owner);
+      await app.rest('POST', `/v1/users/${owner.userId}/suspend`, {
+        token: people.admin.token,
+        body: { reason: 'Spam.' },
+      });
+      return id;
+    });
+    await allMatched();
+    await app.rest('POST', `/v1/users/${owner.userId}/restore`, {
+      token: people.admin.token,
+      body: { reason: 'Sorry.' },
+    });
+    expect(await eventsOf(rosa)).toEqual([]);
+    expect((await app.rest('GET', `/v1/jobs/${job}`, { token: rosa.token })).status).toBe(200);
+  });
+
+  it('and a bid on the same job give the publication once, and a withdrawal keeps it', async () => {
+    const rosa = await contractor(app, 'Rosa');
+    await save(rosa, ROOFING);
+    const job = await publish();
+    await allMatched();
+    const { body: bid } = await callRest(app, 'submitBid', { by: rosa, job, body: { amount: 500 } });
+    await allMatched();
+    expect((await eventsOf(rosa)).map(({ type }) => type)).toEqual(['job.created', 'job.published', 'bid.submitted']);
+    expect((await callRest(app, 'withdraw', { by: rosa, job, bid: bid.id })).status).toBe(200);
+    await allMatched();
+    expect((await eventsOf(rosa)).map(({ type }) => type)).toEqual(['job.published']);
+    const feed = await app.rest('GET', '/v1/notifications', { token: rosa.token });
+    expect(feed.body.data.map(({ type }: Json) => type)).toEqual(['job.published']);
+  });
+
+  it('is found in every page of a long log, forward and backward', async () => {
+    const rosa = await contractor(app, 'Rosa');
+    await save(rosa, { search: 'every fifth' });
+    const wanted: string[] = [];
+    for (let at = 0; at < 12; at += 1) {
+      const job = await publish(at % 5 === 0 ? { title: 'Every fifth roof' } : {});
+      if (at % 5 === 0) wanted.push(job);
+      if (at % 4 === 1) {
+        await callRest(app, 'submitBid', { by: rosa, job, body: { amount: 500 } });
+        wanted.push(job);
+      }
+    }
+    await allMatched();
+    const all = await eventsOf(rosa);
+    expect(new Set(jobsIn(all))).toEqual(new Set(wanted));
+    const seen: Json[] = [];
+    for (let after = '0'; ;) {
+      const { body } = await app.rest('GET', `/v1/events?per_page=2&after=${after}`, { token: rosa.token });
+      if (body.data.length === 0) break;
+      seen.push(...body.data);
+      after = body.next_after;
+    }
+    expect(seen).toEqual(all);
+    const backward = await app.graphql('{ myEvents(last: 3) { totalCount nodes { position } } }', {
+      token: rosa.token,
+    });
+    expect(backward.data.myEvents).toEqual({
+      totalCount: all.length,
+      nodes: all.slice(-3).map(({ position }) => ({ position })),
+    });
+  });
+});
+
+describe('while searches wait to be matched', () => {
+  it('only the feeds of people with searches end there, and every position comes once', async () => {
+    const [rosa, otto] = [await contractor(app, 'Rosa'), await contractor(app, 'Otto')];
+    await save(rosa, ROOFING);
+    const job = await publish({ category: 'siding' });
+    await allMatched();
+    let later = '';
+    await app.sql.begin(async (tx) => {
+      await tx`select from search_cursor for update`;
+      later = await publish();
+      for (const by of [rosa, otto]) await callRest(app, 'submitBid', { by, job, body: { amount: 500 } });
+      await allNumbered(app);
+      expect((await eventsOf(otto)).map(({ type }) => type)).toEqual(['job.created', 'job.published', 'bid.submitted']);
+      expect((await eventsOf(rosa)).map(({ type }) => type)).toEqual(['job.created', 'job.published']);
+      const { data } = await app.graphql('{ viewer { unreadCount } myEvents { totalCount } }', { token: rosa.token });
+      expect(data).toEqual({ viewer: { unreadCount: 0 }, myEvents: { totalCount: 2 } });
+    });
+    await allMatched();
+    const events = await eventsOf(rosa);
+    expect(events.map((event) => [event.type, event.job_id])).toEqual([
+      ['job.created', job],
+      ['job.published', job],
+      ['job.published', later],
+      ['bid.submitted', job],
+    ]);
+  });
+
+  it('a search that is saved meanwhile matches no position that its owner has already read', async () => {
+    const rosa = await contractor(app, 'Rosa');
+    const early = await publish();
+    await allMatched();
+    await app.sql.begin(async (tx) => {
+      await tx`select from search_cursor for update`;
+      await publish();
+      await allNumbered(app);
+      await save(rosa, ROOFING);
+    });
+    const later = await publish();
+    await allMatched();
+    expect(jobsIn(await eventsOf(rosa))).toEqual([later]);
+    expect(early).not.toBe(later);
+  });
+});
+
+describe('streams', () => {
+  const EVENTS = 'subscription ($after: String) { myEvents(after: $after) { position type jobId } }';
+  const NOTIFICATIONS = 'subscription { myNotifications { position type jobId } }';
+
+  it('that were open before the first search get its matches, in order', async () => {
+    const rosa = await contractor(app, 'Rosa');
+    const [events, notifications] = [
+      hearOverWebSocket(app.url, rosa, EVENTS),
+      hearAsEvents(app.url, rosa, NOTIFICATIONS),
+    ];
+    await untilOpen(app.services, 2);
+    await save(rosa, ROOFING);
+    const first = await publish();
+    const { body: bid } = await callRest(app, 'submitBid', {
+      by: rosa,
+      job: await publish({ category: 'siding' }),
+      body: { amount: 500 },
+    });
+    const second = await publish();
+    await notifications.count(2);
+    const heard = () => events.events.filter(({ jobId }) => jobId !== bid.job_id);
+    await until(() => heard().length === 2);
+    expect(heard().map(({ type, jobId }) => [type, jobId])).toEqual([
+      ['JOB_PUBLISHED', first],
+      ['JOB_PUBLISHED', second],
+    ]);
+    expect(events.events.find(({ type }) => type === 'BID_SUBMITTED')).toMatchObject({ jobId: bid.job_id });
+    const positions = events.events.map(({ position }) => Number(position));
+    expect(positions).toEqual(positions.toSorted((one, other) => one - other));
+    expect(jobsIn(notifications.events)).toEqual([first, second]);
+  });
+
+  it('that continue after a position get what was matched since, once', async () => {
+    const rosa = await contractor(app, 'Rosa');
+    await save(rosa, ROOFING);
+    const jobs = [await publish(), await publish(), await publish()];
+    await allMatched();
+    const [first] = await eventsOf(rosa);
+    const stream = hearOverWebSocket(app.url, rosa, EVENTS, { after: first!.position });
+    await stream.count(2);
+    const last = await publish();
+    await stream.count(3);
+    expect(jobsIn(stream.events)).toEqual([...jobs.slice(1), last]);
+  });
+});
+
+it('operators see how long events have waited to be matched', async () => {
+  const { db } = app.services;
+  await allMatched();
+  expect(await readSearchLag(db)).toBe(0);
+  await app.sql.begin(async (tx) => {
+    await tx`select from search_cursor for update`;
+    await publish();
+    await allNumbered(app);
+    expect(await readSearchLag(db)).toBeGreaterThan(0);
+  });
+});
