@@ -76,6 +76,8 @@ export interface AppOptions {
   quotas?: QuotaChanges;
   /** For tests that may run longer than an access token lasts. */
   tokensLast?: boolean;
+  /** False if the test compares events with saved searches itself. */
+  isMatching?: boolean;
   /** How long to wait for a database connection. Defaults to a minute, because the machine may be busy. */
   connectTimeoutSeconds?: number;
   /** Reaches the database through something else, such as a proxy. */
@@ -112,6 +114,7 @@ export async function openTestApp(
     settings,
     quotas = {},
     tokensLast = false,
+    isMatching = true,
     connectTimeoutSeconds = 60,
     through = (straight) => straight,
   }: AppOptions = {},
@@ -149,7 +152,7 @@ export async function openTestApp(
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
   const queue = openQueue({ ...services, connection, kinds: taskKinds(services) });
   const webhooks = await openWebhooks({ ...services, queue });
-  const matching = openMatching({ ...services, queue });
+  const matching = isMatching ? openMatching({ ...services, queue }) : undefined;
   const notificationEmails = openNotificationEmails({ ...services, queue, digestHour: config.DIGEST_HOUR_UTC });
   const purchases = openPurchaseLookups(services);
   const server = await startServer(services, config, PATIENT);
@@ -208,7 +211,7 @@ export async function openTestApp(
       await Promise.all(servers.map((one) => one.close()));
       agent.destroy();
       await webhooks.close();
-      await matching.close();
+      await matching?.close();
       await notificationEmails.close();
       await purchases.close();
       await queue.close();

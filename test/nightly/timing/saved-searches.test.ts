@@ -1,0 +1,136 @@
+/** How much CPU it takes to compare 100 publications a minute with 10,000 saved searches. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { matchNext } from '../../../src/market/store/searches/matches.js';
+import { CATALOG } from '../../../src/market/rules/jobs/catalog.js';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { callRest } from '../../story/calls.js';
+import { DRAFT, gather, giveTokens, type People } from '../../story/journey.js';
+import { allNumbered } from '../../platform/live/positions.js';
+import { printFigures } from '../figures.js';
+
+const SEARCHES = 10_000;
+const PER_PERSON = 10;
+const PUBLICATIONS = 100;
+/** A twentieth of a core, for a minute. */
+const CPU_SECONDS_MAX = 3;
+
+let app: TestApp;
+let people: People;
+beforeAll(async () => {
+  // The test compares the publications itself.
+  app = await openTestApp({}, { isMatching: false });
+  people = await gather(app);
+  await giveTokens(app, people.admin, people.owner, 1_000_000);
+  await app.sql`insert into users (id, email, user_type, first_name, last_name, password_hash, referral_code)
+    select 'usr_' || lpad(n::text, 27, '0'), n || '@example.test', 'contractor', 'A', 'B', '-', 'S' || n
+    from generate_series(1, ${SEARCHES / PER_PERSON}::int) n`;
+  await app.sql`insert into contractors (id, user_id) select 'ctr_' || lpad(n::text, 27, '0'),
+      'usr_' || lpad(n::text, 27, '0') from generate_series(1, ${SEARCHES / PER_PERSON}::int) n`;
+});
+afterAll(() => app.close());
+
+const TRADES = CATALOG.categories;
+const WORDS = ['roof', 'kitchen', 'leak', 'fence', 'paint', 'window', 'deck', 'boiler', 'tile', 'gutter'];
+const CITIES = [
+  ['Austin', 'TX', '78701', 30.27, -97.74],
+  ['Dallas', 'TX', '75201', 32.78, -96.8],
+  ['Chicago', 'IL', '60601', 41.88, -87.62],
+  ['Seattle', 'WA', '98101', 47.61, -122.33],
+  ['Denver', 'CO', '80202', 39.75, -104.99],
+  ['Boston', 'MA', '02108', 42.36, -71.06],
+  ['Miami', 'FL', '33130', 25.77, -80.2],
+  ['Atlanta', 'GA', '30303', 33.75, -84.39],
+] as const;
+
+const pick = <T>(list: readonly T[], at: number): T => list[at % list.length] as T;
+
+interface Search {
+  readonly search: string | null;
+  readonly categories: string;
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+}
+
+async function save(searchFor: (at: number) => Search): Promise<void> {
+  const rows = Array.from({ length: SEARCHES }, (_, at) => ({ at, ...searchFor(at) }));
+  await app.sql`delete from saved_searches`;
+  await app.sql`insert into saved_searches (id, contractor_id, name, alert, search, categories, near_zip, within_miles,
+      latitude, longitude, matches_after)
+    select 'sea_' || lpad(at::text, 27, '0'), 'ctr_' || lpad((1 + at / ${PER_PERSON}::int)::text, 27, '0'), 'S', 'daily',
+      search, categories::text[], case when latitude is not null then '00000' end,
+      case when latitude is not null then 25 end, latitude, longitude, 0
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as s (at int, search text, categories text,
+      latitude float8, longitude float8)`;
+  await app.sql`analyze saved_searches`;
+}
+
+/** The CPU that this process and its database's backends have used, in seconds. */
+async function cpu(): Promise<number> {
+  const { user, system } = process.cpuUsage();
+  const backends = await app.sql`select pid from pg_stat_activity where datname = current_database()`;
+  const ticks = backends.map(({ pid }) => {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    return Number(fields[11]) + Number(fields[12]);
+  });
+  return (user + system) / 1e6 + ticks.reduce((sum, each) => sum + each, 0) / 100;
+}
+
+/** Publishes jobs, and compares each one in a step of its own, as happens when they come one by one. */
+async function match(): Promise<{ seconds: number; matches: number }> {
+  let seconds = 0;
+  const [before] = await app.sql`select count(*)::int as count from notifications where match_alert is not null`;
+  for (let at = 0; at < PUBLICATIONS; at += 1) {
+    const [city, state, zip_code] = pick(CITIES, at);
+    const fields = { city, state, zip_code, category: pick(TRADES, at), title: `Mend the ${pick(WORDS, at)}` };
+    const { body } = await callRest(app, 'create', { by: people.owner, body: { ...DRAFT, ...fields } });
+    expect((await callRest(app, 'publish', { by: people.owner, job: body.id })).status).toBe(200);
+    await allNumbered(app);
+    const began = await cpu();
+    while (await matchNext(app.services.db));
+    seconds += (await cpu()) - began;
+  }
+  const [after] = await app.sql`select count(*)::int as count from notifications where match_alert is not null`;
+  return { seconds, matches: after?.count - before?.count };
+}
+
+it.each([
+  [
+    'nine in ten with a category or a place',
+    // Of ten searches, seven have both, one has only a trade, and one has only a place.
+    (at: number): Search => {
+      const [isTrade, isPlace] = [at % 10 < 8, at % 10 < 7 || at % 10 === 8];
+      const [, , , latitude, longitude] = pick(CITIES, Math.floor(at / 10));
+      // Most contractors work in other places than these.
+      const isFarAway = Math.floor(at / 10) % 5 > 0;
+      return {
+        search: at % 10 === 9 ? pick(WORDS, Math.floor(at / 10)) : null,
+        categories: isTrade ? `{${pick(TRADES, Math.floor(at / 7))}}` : '{}',
+        latitude: isPlace ? latitude - (isFarAway ? 1 : 0) : null,
+        longitude: isPlace ? longitude : null,
+      };
+    },
+    CPU_SECONDS_MAX,
+  ],
+  [
+    'all with only a text',
+    (at: number): Search => ({ search: `${pick(WORDS, at)} ${at}`, categories: '{}', latitude: null, longitude: null }),
+    Infinity,
+  ],
+])(
+  '10,000 searches, %s, take a twentieth of a core',
+  async (what, searchFor, secondsMax) => {
+    await save(searchFor);
+    const { seconds, matches } = await match();
+    const percent = (seconds / 60) * 100;
+    printFigures(
+      `${SEARCHES} searches, ${what}: ${seconds.toFixed(2)} s of CPU for ${PUBLICATIONS} publications with ${matches} ` +
+        `matches, ${percent.toFixed(1)}% of a core at ${PUBLICATIONS} a minute`,
+    );
+    expect(matches).toBeGreaterThan(what.startsWith('nine') ? PUBLICATIONS : -1);
+    expect(seconds).toBeLessThan(secondsMax);
+  },
+  600_000,
+);
