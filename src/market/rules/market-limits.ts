@@ -92,7 +92,7 @@ export const SAVED_SEARCHES = {
   /** A shorter text alone would match most jobs. */
   textMin: 3,
   /** How many publications are compared with the searches in one step. */
-  publicationsAtOnce: 50,
+  publicationsAtOnce: 10,
   /** The longest time that new events wait if their notification is lost. */
   pollEveryMs: 1_000,
 } as const;
