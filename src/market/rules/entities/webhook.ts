@@ -4,7 +4,7 @@ import { entity } from '../../../platform/fields/entity.js';
 import { ACCOUNT_EVENT_TYPES } from '../account-events.js';
 import { EVENT_TYPES } from '../events.js';
 import { TEXT, WEBHOOKS } from '../market-limits.js';
-import { enumOf, timestamp, requiredText, text, integer } from '../../../platform/fields/values.js';
+import { enumOf, timestamp, position, requiredText, text, integer } from '../../../platform/fields/values.js';
 import { exampleId, idOf, identifier, idOfAny } from '../id-fields.js';
 import { DELIVERED_TYPES, DELIVERY_STATUSES, WEBHOOK_PAUSE_REASONS, WEBHOOK_STATES } from '../webhooks.js';
 
@@ -105,6 +105,18 @@ export const WEBHOOK_DELIVERY = entity('WebhookDelivery', 'The delivery of an ev
     type: enumOf(DELIVERED_TYPES, 'WebhookEventType'),
     description: 'The type of the event, or `webhook.test` for a test.',
     example: 'bid.submitted',
+  },
+  position: {
+    type: position.nullable(),
+    description: 'The event’s position, as digits. Null for a test event.',
+    example: '4711',
+  },
+  previousPosition: {
+    type: position.nullable(),
+    description:
+      'The position of the event that was queued for the endpoint before this one. It never changes. Null for the ' +
+      'first event and for a test event.',
+    example: '4698',
   },
   status: {
     type: enumOf(DELIVERY_STATUSES, 'WebhookDeliveryStatus'),
