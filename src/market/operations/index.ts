@@ -47,6 +47,7 @@ import { readCatalog, readLifecycle } from './reference.js';
 import { buyTokens, listPurchases, readPurchase, refundPurchase } from './purchases/purchases.js';
 import { adjustTokens, auditTokens, findTransfers, listTransfers, readTokens, readTransfer } from './tokens/tokens.js';
 import { listWebhookDeliveries, redeliver, sendTestEvent } from './webhooks/deliveries.js';
+import { replayEvents } from './webhooks/replay.js';
 import {
   createWebhookEndpoint,
   deleteWebhookEndpoint,
@@ -149,6 +150,7 @@ export const OPERATIONS = {
   listWebhookDeliveries,
   sendTestEvent,
   redeliver,
+  replayEvents,
 
   listNotifications,
   readUnreadCount,

@@ -16,6 +16,7 @@ import {
   WEBHOOK_ATTEMPT,
   WEBHOOK_DELIVERY,
   WEBHOOK_ENDPOINT,
+  WEBHOOK_REPLAY,
 } from '../../market/rules/entities/webhook.js';
 import { NEW_PURCHASE, PURCHASE, TOKEN_PACK } from '../../market/rules/entities/purchase.js';
 import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_MISMATCH, TOKEN_TRANSFER } from '../../market/rules/entities/tokens.js';
@@ -96,6 +97,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   NEW_WEBHOOK,
   WEBHOOK_DELIVERY,
   WEBHOOK_ATTEMPT,
+  WEBHOOK_REPLAY,
   REFRESHED_SESSION,
   SESSION,
   NEW_HOMEOWNER_SESSION,

@@ -114,6 +114,7 @@ const SUMMARIES: Readonly<Record<SummarizedOperation, string>> = {
   sendTestEvent: 'Send a test event',
   listWebhookDeliveries: 'List a webhook’s deliveries',
   redeliver: 'Send an event again',
+  replayEvents: 'Send events again',
   listNotifications: 'List your notifications',
   markNotificationsRead: 'Mark notifications as read',
   readNotificationSettings: 'Read your notification settings',

@@ -72,6 +72,23 @@ export const NEW_WEBHOOK = entity('NewWebhook', 'A webhook endpoint and its new 
   },
 });
 
+export const WEBHOOK_REPLAY = entity('WebhookReplay', 'The events that are sent to a webhook endpoint again.', {
+  webhook: { type: WEBHOOK_ENDPOINT.schema, description: 'The endpoint.' },
+  replayedCount: {
+    type: integer(),
+    description: 'The number of events that are sent again. Events that haven’t been sent yet don’t count.',
+    example: 3,
+  },
+  nextAfter: {
+    type: position.nullable(),
+    description:
+      `The position to pass as \`after\` to replay the rest. A call covers up to ` +
+      `${WEBHOOKS.replayEventsMax.toLocaleString('en-US')} of your events, including types that the endpoint doesn’t ` +
+      'get. Null if no events are left.',
+    example: null,
+  },
+});
+
 export const WEBHOOK_ATTEMPT = entity('WebhookAttempt', 'One attempt to send an event to a webhook endpoint.', {
   number: { type: integer(1), description: 'The attempt’s number within the delivery, starting at 1.', example: 1 },
   startedAt: { type: timestamp, description: 'When the attempt started.' },

@@ -2,7 +2,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Id, WebhookEndpointId } from '../../rules/ids.js';
 import { pipelined, type Db } from '../../../platform/db/database.js';
-import { asArray, builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { asArray, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { insertTasks } from '../../../platform/queue/tasks.js';
 import type { AccountEvent } from '../events/account-event-log.js';
 import type { EventRow } from '../events/events.js';
@@ -51,20 +51,13 @@ export async function enqueue(tx: Db, deliveries: readonly ReturnType<typeof del
 
 const selectDeliveriesOf = statement(
   'selectDeliveriesOf',
-  {
-    id: webhookDeliveries.id,
-    eventId: webhookDeliveries.eventId,
-    isBeingSent: sql<boolean>`exists (select from tasks where tasks.id = "webhook_deliveries"."id"
-      and tasks.leased_until > now())`,
-  },
-  ($: Placeholders<{ endpointId: WebhookEndpointId; eventIds: string }>, fields) =>
-    builder
-      .select(fields)
-      .from(webhookDeliveries)
-      .where(
-        sql`${webhookDeliveries.endpointId} = ${$('endpointId')}
-          and ${webhookDeliveries.eventId} = any(${$('eventIds')}::text[])`,
-      ),
+  { id: webhookDeliveries.id, eventId: webhookDeliveries.eventId, isBeingSent: sql<boolean>`is_being_sent` },
+  // Looks up each event, because an index on the endpoint alone would find all its deliveries.
+  ($: Placeholders<{ endpointId: WebhookEndpointId; eventIds: string }>) =>
+    sql`select d.id, d.event_id, d.is_being_sent from unnest(${$('eventIds')}::text[]) as event (id)
+      cross join lateral (select id, event_id, exists (select from tasks
+          where tasks.id = webhook_deliveries.id and tasks.leased_until > now()) as is_being_sent
+        from webhook_deliveries where endpoint_id = ${$('endpointId')} and event_id = event.id limit 1) d`,
 );
 
 /**
@@ -72,6 +65,7 @@ const selectDeliveriesOf = statement(
  * being sent stays unchanged, because the queue would have to wait for this transaction.
  */
 export async function enqueueAgain(tx: Db, endpointId: WebhookEndpointId, events: readonly NewEvent[]): Promise<void> {
+  if (events.length === 0) return;
   const stored = await selectDeliveriesOf(tx, { endpointId, eventIds: asArray(events.map(({ id }) => id)) });
   const storedByEvent = new Map<Id<'event' | 'accountEvent'>, (typeof stored)[number]>(
     stored.map((delivery) => [delivery.eventId, delivery]),
@@ -82,7 +76,6 @@ export async function enqueueAgain(tx: Db, endpointId: WebhookEndpointId, events
     const delivery = deliveryTo(endpointId, event);
     return [{ ...delivery, id: id ?? delivery.id }];
   });
-  if (deliveries.length === 0) return;
   await pipelined(
     insertTasks(
       tx,
