@@ -19,7 +19,7 @@ import type { JobOperationName } from '../market/rules/lifecycle.js';
 import { NEW_PURCHASE, PURCHASE } from '../market/rules/entities/purchase.js';
 import { SAVED_SEARCH } from '../market/rules/entities/saved-search.js';
 import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_TRANSFER } from '../market/rules/entities/tokens.js';
-import { NEW_WEBHOOK, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT } from '../market/rules/entities/webhook.js';
+import { NEW_WEBHOOK, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT, WEBHOOK_REPLAY } from '../market/rules/entities/webhook.js';
 import {
   BID_ACTIONS,
   CHANGED_PASSWORD,
@@ -352,6 +352,7 @@ export const ROUTES: readonly Route[] = [
     query: [...PAGE_QUERY, 'status'],
     shows: WEBHOOK_DELIVERY,
   }),
+  route('POST', '/webhooks/{id}/replay', OPERATIONS.replayEvents, { shows: WEBHOOK_REPLAY }),
   route('POST', '/webhooks/deliveries/{id}/redeliver', OPERATIONS.redeliver, { shows: WEBHOOK_DELIVERY }),
 ];
 

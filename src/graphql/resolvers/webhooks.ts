@@ -9,6 +9,7 @@ import {
   updateWebhookEndpoint,
   type NewWebhook,
 } from '../../market/operations/webhooks/endpoints.js';
+import { replayEvents } from '../../market/operations/webhooks/replay.js';
 import { perform } from '../../platform/call/operation.js';
 import { nestedPage } from '../../platform/call/paging.js';
 import type { DeliveryStatus } from '../../market/rules/webhooks.js';
@@ -21,6 +22,7 @@ import {
   CreateWebhookEndpointPayload,
   DeleteWebhookEndpointPayload,
   RedeliverPayload,
+  ReplayEventsPayload,
   RotateWebhookSecretPayload,
   SendTestEventPayload,
   UpdateWebhookEndpointPayload,
@@ -107,6 +109,23 @@ export class WebhookResolver {
     @Ctx() { caller }: Context,
   ) {
     return perform(redeliver, { id: deliveryId }, caller).then((delivery) => ({ delivery }));
+  }
+
+  @Mutation(() => ReplayEventsPayload, mutationOptions(replayEvents))
+  replayEvents(
+    @Arg('endpointId', () => ID, { description: 'The webhook endpoint.' }) id: string,
+    @Arg('after', () => String, { description: 'Replays the events after this position.' }) after: string,
+    @Arg('until', () => String, {
+      nullable: true,
+      description: 'The last position to replay. If omitted, all events after `after` are replayed.',
+    })
+    until: string | undefined,
+    @Ctx() { caller }: Context,
+  ) {
+    return perform(replayEvents, { id, after, until }, caller).then(({ webhook, ...replayed }) => ({
+      webhookEndpoint: webhook,
+      ...replayed,
+    }));
   }
 }
 

@@ -8,7 +8,7 @@ import { readMe } from '../../market/operations/accounts/me.js';
 import { performWithin } from '../../platform/call/operation.js';
 import { NEW_API_KEY } from '../../market/rules/entities/api-key.js';
 import { CHANGED_PASSWORD, PUBLICATION, UNDONE_EMAIL_CHANGE } from '../../market/rules/entities/session.js';
-import { NEW_WEBHOOK } from '../../market/rules/entities/webhook.js';
+import { NEW_WEBHOOK, WEBHOOK_REPLAY } from '../../market/rules/entities/webhook.js';
 import type { Context } from '../context.js';
 import { Contractor, Session, User, Viewer, ActiveSession, ApiKey } from './account.js';
 import { Bid, BidConnection, Job, JobConnection } from './jobs.js';
@@ -93,6 +93,7 @@ const webhookWithSecret = {
   webhookEndpoint: changed(WebhookEndpoint, webhook.description),
   secret: value(String, secret.description),
 };
+const { replayedCount, nextAfter } = WEBHOOK_REPLAY.fields;
 const { changed: passwordChanged, noticeSent } = CHANGED_PASSWORD.fields;
 const { readUpTo, unreadCount } = READ_POSITION.fields;
 const { tokensCharged, remainingBalance } = PUBLICATION.fields;
@@ -247,3 +248,8 @@ export const DeleteWebhookEndpointPayload = payload('deleteWebhookEndpoint', {
 export const RotateWebhookSecretPayload = payload('rotateWebhookSecret', webhookWithSecret);
 export const SendTestEventPayload = payload('sendTestEvent', { delivery });
 export const RedeliverPayload = payload('redeliver', { delivery });
+export const ReplayEventsPayload = payload('replayEvents', {
+  webhookEndpoint: changed(WebhookEndpoint, WEBHOOK_REPLAY.fields.webhook.description),
+  replayedCount: value(Int, replayedCount.description),
+  nextAfter: changed(String, nextAfter.description),
+});

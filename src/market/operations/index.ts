@@ -54,6 +54,7 @@ import { readCatalog, readLifecycle } from './reference.js';
 import { buyTokens, listPurchases, readPurchase, refundPurchase } from './purchases/purchases.js';
 import { adjustTokens, auditTokens, findTransfers, listTransfers, readTokens, readTransfer } from './tokens/tokens.js';
 import { listWebhookDeliveries, redeliver, sendTestEvent } from './webhooks/deliveries.js';
+import { replayEvents } from './webhooks/replay.js';
 import {
   createWebhookEndpoint,
   deleteWebhookEndpoint,
@@ -156,6 +157,7 @@ export const OPERATIONS = {
   listWebhookDeliveries,
   sendTestEvent,
   redeliver,
+  replayEvents,
 
   createSavedSearch,
   listSavedSearches,

@@ -118,6 +118,9 @@ export const WEBHOOKS = {
   oldSecretHours: 24,
   secretsAtOnce: 4,
   deliveriesKeptDays: 30,
+  /** How many events one call can replay, and how many one statement enqueues. */
+  replayEventsMax: 10_000,
+  replayBatchEvents: 500,
   /** The longest time that new events wait if their notification is lost. */
   pollEveryMs: 1_000,
   answerHeaderBytes: 16 * 1024,

@@ -52,7 +52,7 @@ const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placehol
     .returning(fields),
 );
 
-/** The database deletes these deliveries' attempts, and this statement deletes their tasks. */
+/** The database deletes these deliveries' attempts. This statement deletes their tasks and keeps their last position. */
 const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries.id }, (_: Placeholders<object>) =>
   withTheirTasks(sql`select id from webhook_deliveries
     where created_at < ${daysAgo(WEBHOOKS.deliveriesKeptDays)} ${batch}`),
@@ -67,8 +67,11 @@ const dropDeliveriesOfDeleted = statement(
 );
 
 const withTheirTasks = (ids: SQL) => sql`with dropped as (
-    delete from webhook_deliveries where id in (${ids}) returning id
-  ), ended as (delete from tasks using dropped where tasks.id = dropped.id)
+    delete from webhook_deliveries where id in (${ids}) returning id, endpoint_id, position
+  ), ended as (delete from tasks using dropped where tasks.id = dropped.id), kept as (
+    update webhook_endpoints w set last_position = greatest(w.last_position, last.position)
+    from (select endpoint_id, max(position) as position from dropped group by endpoint_id) last
+    where w.id = last.endpoint_id and last.position is not null)
   select id from dropped`;
 
 /**

@@ -4,7 +4,7 @@ import type { Encryptor } from '../../platform/security/encryption.js';
 import { signatureHeaders } from '../../platform/security/webhook-signature.js';
 import type { PendingDelivery } from '../store/webhooks/webhook-attempts.js';
 import { readEvent } from '../rules/reading/timeline.js';
-import { TEST_EVENT_TYPE } from '../rules/webhooks.js';
+import { TEST_EVENT_TYPE, type DeliveredType } from '../rules/webhooks.js';
 import type { WebhookMessage } from './post.js';
 
 /** Undefined if the endpoint's owner can no longer read the event. */
@@ -16,18 +16,15 @@ export function webhookBody({
   createdAt,
   endpointId,
   eventId,
+  previousPosition,
 }: PendingDelivery): string | undefined {
-  if (eventType === TEST_EVENT_TYPE) {
-    const data = { id: eventId, type: eventType, webhook_id: endpointId };
-    return JSON.stringify({ type: eventType, timestamp: createdAt.toISOString(), data });
-  }
-  if (accountEvent) {
-    const { type, occurredAt } = accountEvent;
-    return JSON.stringify({ type, timestamp: occurredAt.toISOString(), data: writeAccountEvent(accountEvent) });
-  }
-  const event = eventWithParties && readEvent(receiver, eventWithParties, 'mine');
-  if (!event) return undefined;
-  return JSON.stringify({ type: event.type, timestamp: event.occurredAt.toISOString(), data: writeEvent(event) });
+  const write = (type: DeliveredType, timestamp: Date, data: unknown) =>
+    JSON.stringify({ type, timestamp: timestamp.toISOString(), data, previous_position: previousPosition });
+  if (eventType === TEST_EVENT_TYPE)
+    return write(eventType, createdAt, { id: eventId, type: eventType, webhook_id: endpointId });
+  if (accountEvent) return write(accountEvent.type, accountEvent.occurredAt, writeAccountEvent(accountEvent));
+  const event = eventWithParties ? readEvent(receiver, eventWithParties, 'mine') : undefined;
+  return event && write(event.type, event.occurredAt, writeEvent(event));
 }
 
 /** The newest secret comes first. Undefined if it can't be decrypted. */

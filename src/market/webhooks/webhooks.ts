@@ -1,5 +1,5 @@
 /**
- * Enqueues webhook deliveries for new events, and on a timer. One server at a time locks a cursor, and inserts the
+ * Enqueues webhook deliveries for new events, and on a timer. One server at a time locks the cursors, and inserts the
  * deliveries along with their tasks.
  */
 import type { Logger } from 'pino';
@@ -42,7 +42,9 @@ export async function openWebhooks({
       const [state] = await selectFanOutState(db, {});
       hasEndpoints = state?.hasEndpoints === true;
       if (!state?.isBehind) return false;
-      const isMore = await stepCursor(db);
+      // The second cursor may move up to the first one.
+      const steps = [await stepCursor(db, { waits: false }), await stepCursor(db, { waits: true })];
+      const isMore = steps.includes(true);
       if (isMore) queue.wake();
       return isMore;
     },

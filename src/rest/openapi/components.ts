@@ -16,6 +16,7 @@ import {
   WEBHOOK_ATTEMPT,
   WEBHOOK_DELIVERY,
   WEBHOOK_ENDPOINT,
+  WEBHOOK_REPLAY,
 } from '../../market/rules/entities/webhook.js';
 import { SAVED_SEARCH, SAVED_SEARCH_FILTER, SAVED_SEARCH_PLACE } from '../../market/rules/entities/saved-search.js';
 import { NEW_PURCHASE, PURCHASE, TOKEN_PACK } from '../../market/rules/entities/purchase.js';
@@ -100,6 +101,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   NEW_WEBHOOK,
   WEBHOOK_DELIVERY,
   WEBHOOK_ATTEMPT,
+  WEBHOOK_REPLAY,
   REFRESHED_SESSION,
   SESSION,
   NEW_HOMEOWNER_SESSION,

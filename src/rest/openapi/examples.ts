@@ -106,6 +106,7 @@ const REQUESTS: Examples & Readonly<Record<JobOperationName | BidOperationName, 
     accountEventTypes: ['webhook.failing'],
   },
   updateWebhookEndpoint: { status: 'paused' },
+  replayEvents: { after: '4698', until: '4711' },
 
   createSavedSearch: {
     name: 'Plumbing in Austin',

@@ -5,7 +5,7 @@ import { JOB_EVENT } from '../../market/rules/entities/event.js';
 import { entity, type Entity } from '../../platform/fields/entity.js';
 import { EVENT_TYPES } from '../../market/rules/events.js';
 import { WEBHOOKS } from '../../market/rules/market-limits.js';
-import { enumOf, timestamp as timestampType } from '../../platform/fields/values.js';
+import { enumOf, position, timestamp as timestampType } from '../../platform/fields/values.js';
 import { idOf, exampleId } from '../../market/rules/id-fields.js';
 import { TEST_EVENT_TYPE } from '../../market/rules/webhooks.js';
 import { exampleOf } from '../../platform/openapi/answer-schema.js';
@@ -13,10 +13,19 @@ import { refTo } from '../../platform/openapi/json-schema.js';
 
 const timestamp = { type: timestampType, description: 'When the event happened.' };
 
+const previousPosition = {
+  type: position.nullable(),
+  description:
+    'The position of the event that was queued for the endpoint before this one. If you haven’t received that event, ' +
+    'replay it. It’s the same for all attempts and redeliveries. Null for the first event and for a test event.',
+  example: '4698',
+};
+
 export const EVENT_MESSAGE = entity('EventMessage', 'The body of an event that’s sent to a webhook endpoint.', {
   type: { type: enumOf(EVENT_TYPES, 'JobEventType'), description: 'The type of event.', example: 'job.published' },
   timestamp,
   data: { type: JOB_EVENT.schema, description: JOB_EVENT.description },
+  previousPosition,
 });
 
 export const ACCOUNT_EVENT_MESSAGE = entity(
@@ -30,6 +39,7 @@ export const ACCOUNT_EVENT_MESSAGE = entity(
     },
     timestamp,
     data: { type: ACCOUNT_EVENT.schema, description: ACCOUNT_EVENT.description },
+    previousPosition,
   },
 );
 
@@ -50,6 +60,7 @@ export const TEST_MESSAGE = entity('TestMessage', 'The body of a test event that
     }).schema,
     description: 'The test event.',
   },
+  previousPosition: { ...previousPosition, example: null },
 });
 
 const HEADERS = [

@@ -79,6 +79,11 @@ const settled = (owner: Person, id: string, count: number) =>
 const letTimePass = (id: string) => app.sql`update tasks set run_at = now() where key = ${id} and leased_until is null`;
 
 const types = (received: readonly Received[]) => received.map(({ body }) => String(body.type)).toSorted();
+const previousOf = (deliveries: readonly Json[], position: string) =>
+  deliveries
+    .map((one) => one.position)
+    .filter((one) => BigInt(one) < BigInt(position))
+    .toSorted((one, other) => Number(BigInt(other) - BigInt(one)))[0] ?? null;
 const ofJob = (id: string) => (received: readonly Received[]) => received.filter(({ body }) => body.data.job_id === id);
 
 describe('an event', () => {
@@ -101,11 +106,13 @@ describe('an event', () => {
         () => deliveriesTo(people[who], id, '&status=waiting'),
         (left) => left.length === 0,
       );
+      const deliveries = await deliveriesTo(people[who], id);
       for (const one of ofJob(job.id)(receiver.received)) {
         expect(verify(secret, one)).toEqual(one.body);
         expect(one.id).toBe(one.body.data.id);
         const shown = timeline.body.data.find(({ id: event }: Json) => event === one.id);
-        expect(one.body).toEqual({ type: shown.type, timestamp: shown.occurred_at, data: shown });
+        const { type, occurred_at: timestamp, position } = shown;
+        expect(one.body).toEqual({ type, timestamp, data: shown, previous_position: previousOf(deliveries, position) });
       }
     }
     expect(ofJob(job.id)(hooks.stranger.receiver.received)).toEqual([]);
@@ -189,6 +196,7 @@ describe('an account event', () => {
         occurred_at: occurredAt,
         data: { cause: 'change' },
       },
+      previous_position: null,
     });
     expect(one!.id).toBe(row!.id);
     const [delivery] = await settled(petra, asks.id, 1);

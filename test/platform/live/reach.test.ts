@@ -169,7 +169,7 @@ async function insertReceiver(sql: Sql, { userId, role, homeownerId, contractorI
 /** The deliveries for each webhook. Either the app or this function creates them. */
 async function sent(sql: Sql, { after, upTo }: Range): Promise<Map<string, string[]>> {
   const cursor = async () => BigInt((await sql`select position::text from webhook_cursor`)[0]?.position);
-  while ((await cursor()) < upTo) await stepCursor(db);
+  while ((await cursor()) < upTo) await stepCursor(db, { waits: false });
   const rows = await sql<{ user_id: string; ids: string[] }[]>`
     select w.user_id, json_agg(e.id order by e.position) as ids from webhook_deliveries d
       join webhook_endpoints w on w.id = d.endpoint_id join events e on e.id = d.event_id

@@ -26,10 +26,10 @@ import {
   lockSavedSearch,
   selectSavedSearch,
   updateSavedSearch as updateRow,
-  waitForMatching,
   type SavedSearchRow,
   type WrittenSearch,
 } from '../../store/searches/saved-searches.js';
+import { waitForMatching } from '../../store/webhooks/webhooks.js';
 import { lockOwnAccount } from '../accounts/own-account.js';
 import { operation } from '../operation.js';
 import { contradictionsInPlace, nearInputs, placeAround } from '../places/near.js';

@@ -86,7 +86,7 @@ export const redeliver = operation({
   },
 });
 
-function requireActive({ status }: { readonly status: WebhookState }): void {
+export function requireActive({ status }: { readonly status: WebhookState }): void {
   if (status === 'active') return;
   throw refuse('VALIDATION_FAILED', {
     message: 'This webhook endpoint is paused. Resume it first by setting its status to active.',

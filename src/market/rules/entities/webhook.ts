@@ -4,7 +4,7 @@ import { entity } from '../../../platform/fields/entity.js';
 import { ACCOUNT_EVENT_TYPES } from '../account-events.js';
 import { EVENT_TYPES } from '../events.js';
 import { TEXT, WEBHOOKS } from '../market-limits.js';
-import { enumOf, timestamp, requiredText, text, integer } from '../../../platform/fields/values.js';
+import { enumOf, timestamp, position, requiredText, text, integer } from '../../../platform/fields/values.js';
 import { exampleId, idOf, identifier, idOfAny } from '../id-fields.js';
 import { DELIVERED_TYPES, DELIVERY_STATUSES, WEBHOOK_PAUSE_REASONS, WEBHOOK_STATES } from '../webhooks.js';
 
@@ -72,6 +72,23 @@ export const NEW_WEBHOOK = entity('NewWebhook', 'A webhook endpoint and its new 
   },
 });
 
+export const WEBHOOK_REPLAY = entity('WebhookReplay', 'The events that are sent to a webhook endpoint again.', {
+  webhook: { type: WEBHOOK_ENDPOINT.schema, description: 'The endpoint.' },
+  replayedCount: {
+    type: integer(),
+    description: 'The number of events that are sent again. Events that haven’t been sent yet don’t count.',
+    example: 3,
+  },
+  nextAfter: {
+    type: position.nullable(),
+    description:
+      `The position to pass as \`after\` to replay the rest. A call covers up to ` +
+      `${WEBHOOKS.replayEventsMax.toLocaleString('en-US')} of your events, including types that the endpoint doesn’t ` +
+      'get. Null if no events are left.',
+    example: null,
+  },
+});
+
 export const WEBHOOK_ATTEMPT = entity('WebhookAttempt', 'One attempt to send an event to a webhook endpoint.', {
   number: { type: integer(1), description: 'The attempt’s number within the delivery, starting at 1.', example: 1 },
   startedAt: { type: timestamp, description: 'When the attempt started.' },
@@ -105,6 +122,18 @@ export const WEBHOOK_DELIVERY = entity('WebhookDelivery', 'The delivery of an ev
     type: enumOf(DELIVERED_TYPES, 'WebhookEventType'),
     description: 'The type of the event, or `webhook.test` for a test.',
     example: 'bid.submitted',
+  },
+  position: {
+    type: position.nullable(),
+    description: 'The event’s position, as digits. Null for a test event.',
+    example: '4711',
+  },
+  previousPosition: {
+    type: position.nullable(),
+    description:
+      'The position of the event that was queued for the endpoint before this one. It never changes. Null for the ' +
+      'first event and for a test event.',
+    example: '4698',
   },
   status: {
     type: enumOf(DELIVERY_STATUSES, 'WebhookDeliveryStatus'),

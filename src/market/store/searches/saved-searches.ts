@@ -7,7 +7,6 @@ import { builder, columns, selectFrom, statement, type Placeholders } from '../.
 import { LAST_POSITION } from '../events/positions.js';
 import { notificationCursor, notificationSettings } from '../tables/notifications.js';
 import { savedSearches } from '../tables/saved-searches.js';
-import { webhookEndpoints } from '../tables/webhooks.js';
 
 const { latitude: _latitude, longitude: _longitude, matchesAfter: _after, ...shape } = getTableColumns(savedSearches);
 const { id, contractorId, createdAt } = savedSearches;
@@ -107,14 +106,6 @@ export const deleteSavedSearch = statement(
       .delete(savedSearches)
       .where(eq(id, $('id')))
       .returning(fields),
-);
-
-/** From now on, the owner's webhooks wait until searches have been matched. */
-export const waitForMatching = statement('waitForMatching', {}, ($: Placeholders<{ userId: UserId }>) =>
-  builder
-    .update(webhookEndpoints)
-    .set({ waitsForMatching: true })
-    .where(and(eq(webhookEndpoints.userId, $('userId')), eq(webhookEndpoints.waitsForMatching, sql`false`))),
 );
 
 /** Somebody who unsubscribed wants emails about matches again. */

@@ -38,7 +38,7 @@ export const webhookEndpoints = pgTable(
     sealedBy: text().notNull(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
-    /** The position of the last event that was enqueued. Null if there was none. */
+    /** The last position among the deliveries that were deleted after a month. Null if none was deleted. */
     lastPosition: position(),
     /** True if the owner has saved searches, so the next events are enqueued only after they've been matched. */
     waitsForMatching: boolean().notNull().default(false),
@@ -69,7 +69,7 @@ export const webhookDeliveries = pgTable(
     status: text().$type<DeliveryStatus>().notNull(),
     /** The event's position. Null for test deliveries. */
     position: position(),
-    /** The position of the event that was enqueued before this one. */
+    /** The position of the event that was enqueued before this one. Null for the first. */
     previousPosition: position(),
     createdAt: createdAt(),
     endedAt: moment(),

@@ -14,14 +14,14 @@ import { contractors, homeowners, users } from '../tables/accounts.js';
 import { accountEvents, events } from '../tables/events.js';
 import { jobs } from '../tables/jobs.js';
 import { webhookDeliveries, webhookEndpoints, type StoredSecret } from '../tables/webhooks.js';
-
-import { withBids, type Receiver } from './webhook-fan-out.js';
+import { forReceiver, isMatchOf, jobFacts, type Receiver } from './webhook-fan-out.js';
 
 export interface PendingDelivery {
   readonly id: WebhookDeliveryId;
   readonly endpointId: WebhookEndpointId;
   readonly eventId: Id<'event' | 'accountEvent'>;
   readonly eventType: DeliveredType;
+  readonly previousPosition: string | null;
   readonly createdAt: Date;
   /** False if the endpoint is paused or deleted. */
   readonly isActive: boolean;
@@ -41,6 +41,7 @@ const selectPendingDelivery = statement(
       endpointId: webhookDeliveries.endpointId,
       eventId: webhookDeliveries.eventId,
       eventType: webhookDeliveries.eventType,
+      previousPosition: webhookDeliveries.previousPosition,
       createdAt: webhookDeliveries.createdAt,
     },
     isActive: sql<boolean>`${webhookEndpoints.status} = 'active' and ${webhookEndpoints.deletedAt} is null`,
@@ -55,8 +56,8 @@ const selectPendingDelivery = statement(
     event: mayBeAbsent(eventShape),
     accountEvent: mayBeAbsent(accountEventShape),
     jobHomeownerId: mayBeAbsent(events.homeownerId),
-    status: mayBeAbsent(jobs.status),
-    awardedContractorId: jobs.awardedContractorId,
+    ...jobFacts,
+    isMatch: isMatchOf(sql`"users"."id"`).as('is_match'),
     ownBids: sql<BidState[]>`(select coalesce(json_agg(b.status), '[]') from bids b
         where b.job_id = "events"."job_id" and b.contractor_id = "contractors"."id")`.as('own_bids'),
   },
@@ -78,10 +79,11 @@ const selectPendingDelivery = statement(
 export async function readPendingDelivery(db: Db, id: WebhookDeliveryId): Promise<PendingDelivery | undefined> {
   const [row] = await selectPendingDelivery(db, { id });
   if (!row) return undefined;
-  const { delivery, event, accountEvent, jobHomeownerId: homeownerId, awardedContractorId, ownBids, ...rest } = row;
+  const { delivery, event, accountEvent, jobHomeownerId: homeownerId, ownBids, isMatch, ...rest } = row;
+  const { awardedContractorId, isHidden } = row;
   const status = row.status as JobState | null;
-  const job = event && homeownerId && { event: event as EventRow, homeownerId, status, awardedContractorId };
-  const eventWithParties = job && withBids(job, { ...rest.receiver, ownBids });
+  const job = event && homeownerId && { event: event as EventRow, homeownerId, status, awardedContractorId, isHidden };
+  const eventWithParties = job && forReceiver(job, { ...rest.receiver, ownBids, isMatch });
   return { ...delivery, ...rest, event: eventWithParties, accountEvent: accountEvent as AccountEvent | null };
 }
 

@@ -46,12 +46,25 @@ const nextAttemptAt = new ConvertedColumn<Date | null>(
   asDate,
 );
 
-const { id, endpointId, eventId, eventType, status, createdAt, endedAt } = webhookDeliveries;
-const shape = { id, webhookId: endpointId, eventId, eventType, status, nextAttemptAt, createdAt, endedAt, attempts };
+const { id, endpointId, eventId, eventType, position, previousPosition, status, createdAt, endedAt } =
+  webhookDeliveries;
+const shape = {
+  id,
+  webhookId: endpointId,
+  eventId,
+  eventType,
+  position,
+  previousPosition,
+  status,
+  nextAttemptAt,
+  createdAt,
+  endedAt,
+  attempts,
+};
 
 export type WebhookDelivery = RowOf<
   typeof WEBHOOK_DELIVERY,
-  Pick<Row, 'id' | 'eventId' | 'eventType' | 'status' | 'createdAt' | 'endedAt'> & {
+  Pick<Row, 'id' | 'eventId' | 'eventType' | 'position' | 'previousPosition' | 'status' | 'createdAt' | 'endedAt'> & {
     webhookId: WebhookEndpointId;
     nextAttemptAt: Date | null;
     attempts: Attempt[];

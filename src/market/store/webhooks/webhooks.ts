@@ -1,4 +1,4 @@
-import { and, eq, isNull, ne, sql } from 'drizzle-orm';
+import { and, eq, isNull, ne, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
 import type { RowOf } from '../../../platform/fields/entity.js';
 import type { UserId, WebhookEndpointId } from '../../rules/ids.js';
@@ -76,14 +76,45 @@ export const countWebhookEndpoints = statement(
 
 const NEW = ['id', 'userId', 'url', 'eventTypes', 'accountEventTypes', 'secrets', 'sealedBy'] as const;
 
+const hasSavedSearch = (userId: Placeholder | SQL) => sql`exists (select from saved_searches s
+  join contractors c on c.id = s.contractor_id where c.user_id = ${userId})`;
+
+/** The caller must hold the account's lock. */
 export const insertWebhookEndpoint = statement(
   'insertWebhookEndpoint',
   shape,
   ($: Placeholders<Pick<Row, (typeof NEW)[number]>>, fields) =>
     builder
       .insert(webhookEndpoints)
-      .values({ ...columns($, NEW), status: sql`'active'` })
+      .values({ ...columns($, NEW), status: sql`'active'`, waitsForMatching: hasSavedSearch($('userId')) })
       .returning(fields),
+);
+
+/**
+ * Call this in the transaction that saves a search, and hold the account's lock. From now on, the person's endpoints
+ * get events from the cursor that waits for matching. That cursor is never ahead of the other one, so it only repeats
+ * events that are already enqueued. The update also locks endpoints that wait already, so `stopWaiting` skips them.
+ */
+export const waitForMatching = statement('waitForMatching', {}, ($: Placeholders<{ userId: UserId }>) =>
+  builder
+    .update(webhookEndpoints)
+    .set({ waitsForMatching: sql`true` })
+    .where(and(eq(webhookEndpoints.userId, $('userId')), isThere)),
+);
+
+/**
+ * Returns endpoints to the other cursor if their owners have no saved searches anymore. Does nothing unless both
+ * cursors are at the same position. The caller must hold the cursors' lock. Skips endpoints that are locked.
+ */
+export const stopWaiting = statement('stopWaiting', {}, (_: Placeholders<object>) =>
+  builder
+    .update(webhookEndpoints)
+    .set({ waitsForMatching: sql`false` })
+    .where(
+      sql`id in (select w.id from webhook_endpoints w where w.waits_for_matching
+        and (select position = matched_position from webhook_cursor) and not ${hasSavedSearch(sql`w.user_id`)}
+        for no key update skip locked)`,
+    ),
 );
 
 const EDITED_COLUMNS = ['url', 'eventTypes', 'accountEventTypes', 'status', 'pausedReason'] as const;
