@@ -20,7 +20,10 @@ export type { EventStream } from './streams.js';
 export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
   /** Called after each commit, which may have added events that need positions. */
   wake(): void;
-  /** Reports the last position whenever new positions are assigned. Returns a function that stops this. */
+  /**
+   * Reports the last position whenever new positions are assigned, and whenever delayed streams can be sent more.
+   * Returns a function that stops this.
+   */
   onEvents(listener: (upTo: bigint) => void): () => void;
   /**
    * With `after`, the stream starts with the events since that position. Reading them counts against the caller's
@@ -204,7 +207,10 @@ export async function openLive<Entry extends LogEntry, Viewer>({
 
   return {
     wake: numbering.wake,
-    onEvents: fanOut.onEvents,
+    onEvents: (listener) => {
+      const stops = [fanOut.onEvents(listener), delayedFanOut.onEvents(listener)];
+      return () => stops.forEach((stop) => stop());
+    },
     sessions,
     activeSessions,
     announceSessionEnd,
