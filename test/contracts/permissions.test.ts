@@ -167,8 +167,8 @@ describe('schema/permissions.txt', () => {
     ]);
     const reads = ['read', 'deliveries'];
     expect(Object.fromEntries(may)).toEqual({
-      owner: [...reads, 'change', 'secret', 'test', 'redeliver', 'delete'],
-      'owner’s API key': [...reads, 'change', 'secret', 'test', 'redeliver', 'delete'],
+      owner: [...reads, 'change', 'secret', 'test', 'redeliver', 'replay', 'delete'],
+      'owner’s API key': [...reads, 'change', 'secret', 'test', 'redeliver', 'replay', 'delete'],
       admin: reads,
       contractor: [],
       'other homeowner': [],

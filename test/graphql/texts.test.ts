@@ -53,6 +53,7 @@ const SHORT: Readonly<Record<string, readonly string[]>> = {
   LogInPayload: SESSION,
   MarkNotificationsReadPayload: ['readUpTo'],
   RefreshSessionPayload: SESSION,
+  ReplayEventsPayload: ['nextAfter'],
   RotateWebhookSecretPayload: ['secret'],
   SignUpContractorPayload: SESSION,
   SignUpHomeownerPayload: SESSION,

@@ -189,6 +189,7 @@ describe('Every URL responds as documented', () => {
     const delivery = await ok(hanna, 'POST', `/webhooks/${webhook.id}/test`);
     await ok(hanna, 'GET', `/webhooks/${webhook.id}/deliveries`);
     await ok(hanna, 'POST', `/webhooks/deliveries/${delivery.id}/redeliver`);
+    await ok(hanna, 'POST', `/webhooks/${webhook.id}/replay`, { after: '0' });
     await ok(hanna, 'PUT', `/webhooks/${webhook.id}`, { status: 'paused' });
     await ok(hanna, 'DELETE', `/webhooks/${webhook.id}`);
   });

@@ -152,7 +152,7 @@ function failureOf({ name }: Migration, error: unknown): Error {
 }
 
 /** The oldest schema that this build supports. Its code must not depend on later migrations. */
-const OLDEST_SCHEMA = '0054_purchases';
+const OLDEST_SCHEMA = '0056_saved_searches';
 
 export function oldestSchema(): number {
   const migration = readJournal().find(({ tag }) => tag === OLDEST_SCHEMA);

@@ -51,6 +51,13 @@ const WAYS: readonly Way[] = [
     graphql: 'mutation { it: redeliver(deliveryId: "{delivery}") { __typename } }',
   },
   {
+    title: 'replay',
+    method: 'POST',
+    path: '/{id}/replay',
+    body: { after: '0' },
+    graphql: 'mutation { it: replayEvents(endpointId: "{id}", after: "0") { __typename } }',
+  },
+  {
     title: 'delete',
     method: 'DELETE',
     path: '/{id}',

@@ -109,6 +109,10 @@ describe('limits', () => {
     expect(BUDGETS.mailPerAddress).toEqual({ max: 200, per: 'address', windowSeconds: 3_600 });
   });
 
+  test('replays of events: six per user and hour', () => {
+    expect(BUDGETS.replay).toEqual({ max: 6, per: 'user', windowSeconds: 3_600 });
+  });
+
   test('for requests outside production: ten times as many per address', () => {
     expect(ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION).toBe(10);
   });

@@ -1,7 +1,8 @@
-/** The receiver that docs/webhooks.md prints, in a separate process. */
+/** The receivers that docs/webhooks.md prints, each in a separate process. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTestApp, type TestApp } from '../../setup/app.js';
@@ -39,6 +40,36 @@ it('a developer receives a test event, skips its duplicate, and rejects a forged
   expect(printed()).toBe(`webhook.test ${delivery.event_id}\n`);
 });
 
+it('a receiver that lost events finds the gaps and fills them by itself', async () => {
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const { webhook, secret } = await call('POST', '/v1/webhooks', { url });
+  // It confirms two events, but doesn't store them.
+  const forgetful = createHttpServer((_, response) => response.writeHead(204).end()).listen(port);
+  await draft();
+  await draft();
+  await expect.poll(() => attemptsOf(webhook.id)).toEqual([204, 204]);
+  forgetful.closeAllConnections();
+  forgetful.close();
+  await once(forgetful, 'close');
+
+  const gaps = /^```js\n\/\/ Add this to receiver\.mjs\.\n([^]*?)^```$/m.exec(GUIDE)?.[1] ?? '';
+  const code = RECEIVER.replace('events.set(id, event);', 'events.set(id, event);\n    checkGap(event);') + gaps;
+  const env = { API_URL: app.url, TOKEN: hanna.token, WEBHOOK_ID: webhook.id, WAIT_MS: '50' };
+  const { ready, printed } = startReceiver(port, secret, code, env);
+  await ready(url);
+  await draft();
+  await expect.poll(() => printed().trim().split('\n').toSorted()).toEqual(await allEvents());
+  await expect.poll(() => attemptsOf(webhook.id)).toEqual([204, 204, 204, 204, 204]);
+});
+
+const draft = () => call('POST', '/v1/jobs', { title: 'Mend the roof', description: 'It leaks.' });
+
+async function allEvents(): Promise<string[]> {
+  const { data } = await call('GET', '/v1/events');
+  return data.map(({ type, id }: { type: string; id: string }) => `${type} ${id}`).toSorted();
+}
+
 async function call(method: string, path: string, body?: object) {
   return (await app.rest(method, path, { token: hanna.token, body })).body;
 }
@@ -50,9 +81,11 @@ async function attemptsOf(webhookId: string): Promise<number[]> {
   );
 }
 
-function startReceiver(port: number, secret: string) {
-  const [, code = ''] = /^```js\n\/\/ receiver\.mjs\n([^]*?)^```$/m.exec(GUIDE) ?? [];
-  const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret };
+const RECEIVER = /^```js\n\/\/ receiver\.mjs\n([^]*?)^```$/m.exec(GUIDE)?.[1] ?? '';
+
+function startReceiver(port: number, secret: string, code = RECEIVER, more: Record<string, string> = {}) {
+  receiver?.kill();
+  const env = { ...process.env, ...more, PORT: String(port), WEBHOOK_SECRET: secret };
   receiver = spawn(process.execPath, ['--input-type=module', '--eval', code], { env });
   let output = '';
   receiver.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -9,7 +9,7 @@ import { migrations } from '../../setup/database/migrate-up-to.js';
 
 const READY = { status: 200, body: { status: 'ready', busy: false } };
 const NEWEST = migrations().at(-1)!.when;
-const OLDEST_SERVED = '0054_purchases';
+const OLDEST_SERVED = '0056_saved_searches';
 
 let app: TestApp;
 beforeAll(async () => {

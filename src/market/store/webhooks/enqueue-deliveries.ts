@@ -27,21 +27,23 @@ const PREVIOUS_POSITION = sql`greatest(
   (select w.last_position from webhook_endpoints w
     where w.id = added.endpoint_id and w.last_position < added.position))`;
 
-const insertOr = (name: string, onConflict: SQL) =>
-  statement(
-    name,
-    { id: webhookDeliveries.id, key: webhookDeliveries.endpointId },
-    ($: Placeholders<{ deliveries: string }>) =>
-      sql`insert into webhook_deliveries (id, endpoint_id, event_id, event_type, status, position, previous_position)
-        select id, endpoint_id, event_id, event_type, 'waiting', position, ${PREVIOUS_POSITION}
-        from json_to_recordset(${$('deliveries')}::json) as added (id text, endpoint_id text, event_id text,
-          event_type text, position bigint)
-        order by position
-        on conflict (endpoint_id, event_id) do ${onConflict} returning id, endpoint_id`,
-  );
+const INSERTED = { id: webhookDeliveries.id, key: webhookDeliveries.endpointId };
 
-const insertDeliveries = insertOr('insertDeliveries', sql`nothing`);
-const repeatDeliveries = insertOr('repeatDeliveries', sql`update set status = 'waiting', ended_at = null`);
+const insertion = (onConflict: SQL) => ($: Placeholders<{ deliveries: string }>) =>
+  sql`insert into webhook_deliveries (id, endpoint_id, event_id, event_type, status, position, previous_position)
+    select id, endpoint_id, event_id, event_type, 'waiting', position, ${PREVIOUS_POSITION}
+    from json_to_recordset(${$('deliveries')}::json) as added (id text, endpoint_id text, event_id text,
+      event_type text, position bigint)
+    order by position
+    on conflict (endpoint_id, event_id) do ${onConflict} returning id, endpoint_id`;
+
+const insertDeliveries = statement('insertDeliveries', INSERTED, insertion(sql`nothing`));
+
+const repeatDeliveries = statement(
+  'repeatDeliveries',
+  INSERTED,
+  insertion(sql`update set status = 'waiting', ended_at = null`),
+);
 
 /** Skips events that already have a delivery. */
 export async function enqueue(tx: Db, deliveries: readonly ReturnType<typeof deliveryTo>[]): Promise<void> {

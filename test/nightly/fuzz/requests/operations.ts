@@ -185,6 +185,11 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     const { token, webhookId } = stock.spare(dice);
     return { token, id: webhookId };
   },
+  replayEvents: (stock, dice) => ({
+    ...ownWebhook(stock, dice),
+    known: { after: '0' },
+    trim: (body) => pickFields(body, ['after']),
+  }),
   redeliver: (stock, dice) => {
     const { token, deliveryId } = stock.lend(dice);
     return { token, id: deliveryId };
