@@ -76,6 +76,15 @@ export async function plantScene(
       body: { url: `https://hooks.example.com/${text(`address of the webhook of the ${who}`, who, 'admin')}` },
     });
     keep(`secret of the webhook of the ${who}`, webhook.body.secret);
+    if (who !== 'owner' && who !== 'other')
+      await app.rest('POST', '/v1/saved-searches', {
+        token,
+        body: {
+          name: text(`name of the search of the ${who}`, who),
+          filter: { search: text(`text of the search of the ${who}`, who) },
+          alert: 'off',
+        },
+      });
     // A paused endpoint gets nothing. Its events wait, and the API lists them.
     await app.rest('PUT', `/v1/webhooks/${webhook.body.webhook.id}`, { token, body: { status: 'paused' } });
     const [row] = await app.sql`select password_hash from users where id = ${userId}`;
@@ -170,6 +179,8 @@ export async function idsAround(app: TestApp, { job, people }: PlantedScene): Pr
     union all select hold_id from bids where job_id = ${job.id} and hold_id is not null
     union all select id from token_transfers where user_id in ${app.sql(users)}
     union all select id from purchases where user_id in ${app.sql(users)}
+    union all select s.id from saved_searches s join contractors c on c.id = s.contractor_id
+      where c.user_id in ${app.sql(users)}
     union all select id from webhook_endpoints where user_id in ${app.sql(users)}
     union all select id from sessions where user_id in ${app.sql(users)}
     union all select id from api_keys where user_id in ${app.sql(users)}

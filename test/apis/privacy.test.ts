@@ -178,6 +178,7 @@ const KIND_AT: Readonly<Record<string, IdKind>> = {
   homeowners: 'homeowner',
   jobs: 'job',
   purchases: 'purchase',
+  'saved-searches': 'savedSearch',
   sessions: 'session',
   tokens: 'transfer',
   users: 'user',

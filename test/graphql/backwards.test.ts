@@ -26,6 +26,11 @@ beforeAll(async () => {
   for (let at = 0; at < 3; at += 1) await post('/v1/purchases', { pack: 'small', return_url: app.url });
   const { webhook } = await post('/v1/webhooks', { url: 'http://127.0.0.1:9/three' });
   for (let at = 0; at < 3; at += 1) await post(`/v1/webhooks/${webhook.id}/test`, {});
+  for (const name of ['one', 'two', 'three'])
+    await app.rest('POST', '/v1/saved-searches', {
+      token: people.awardee.token,
+      body: { name, filter: { categories: ['siding'] }, alert: 'off' },
+    });
   const me = await app.rest('GET', '/v1/me', { token: people.awardee.token });
   const { token } = people.admin;
   const correction = { user_id: people.awardee.userId, amount: 1, reason: 'A gift.' };
@@ -51,6 +56,7 @@ const CONNECTIONS: Readonly<Record<string, readonly [reader: keyof People, aroun
   'Viewer.bids': ['awardee', (list) => `viewer { ${list} }`],
   'Viewer.tokenTransactions': ['owner', (list) => `viewer { ${list} }`],
   'Viewer.purchases': ['owner', (list) => `viewer { ${list} }`],
+  'Viewer.savedSearches': ['awardee', (list) => `viewer { ${list} }`],
   'Viewer.notifications': ['owner', (list) => `viewer { ${list} }`],
   'User.tokenTransactions': ['owner', (list) => `viewer { user { ${list} } }`],
   'User.purchases': ['owner', (list) => `viewer { user { ${list} } }`],

@@ -33,6 +33,10 @@ beforeAll(async () => {
   const { body } = await app.rest('POST', '/v1/webhooks', { token, body: { url: 'http://127.0.0.1:9/' } });
   await app.rest('POST', `/v1/webhooks/${body.webhook.id}/test`, { token, body: {} });
   await app.rest('POST', '/v1/purchases', { token, body: { pack: 'small', return_url: app.url } });
+  await app.rest('POST', '/v1/saved-searches', {
+    token: people.awardee.token,
+    body: { name: 'Siding', filter: { categories: ['siding'] }, alert: 'off' },
+  });
   const passwords = { current_password: people.bidder.password, new_password: 'another good password' };
   expect((await app.rest('POST', '/v1/me/password', { token: people.bidder.token, body: passwords })).status).toBe(200);
   const { profileId } = people.awardee;

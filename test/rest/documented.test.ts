@@ -116,6 +116,16 @@ describe('Every URL responds as documented', () => {
     await ok(hanna, 'PUT', '/me/notification-settings', { settings });
   });
 
+  it('for saved searches', async () => {
+    const filter = { search: 'heater', budget_max: 900, near: { city: 'Austin', state: 'TX', within_miles: 25 } };
+    const { id } = await ok(carl, 'POST', '/saved-searches', { name: 'Heaters', filter, alert: 'daily' });
+    await ok(carl, 'GET', '/saved-searches');
+    const search = await ok(carl, 'GET', `/saved-searches/${id}`);
+    expect(search.filter).toMatchObject({ search: 'heater', budget_max: 900, categories: [] });
+    await ok(carl, 'PUT', `/saved-searches/${id}`, { ...search, alert: 'off' });
+    await ok(carl, 'DELETE', `/saved-searches/${id}`);
+  });
+
   it('for a job that ends well', async () => {
     const cora = await contractor(app, 'Cora');
     const { id, bid } = await openJobWithBid(carl, {

@@ -41,6 +41,7 @@ function creations(openJob: string): Readonly<Record<string, Creation>> {
     '/webhooks': { by: owner, body: { url: 'https://hooks.example.com/jobs' }, made: ({ webhook }) => webhook },
     '/tokens/adjustments': { by: admin, body: { user_id: owner.userId, amount: 1, reason: 'A gift.' } },
     '/purchases': { by: owner, body: { pack: 'small', return_url: app.url }, made: ({ purchase }) => purchase },
+    '/saved-searches': { by: stranger, body: { name: 'Roofs', filter: { categories: ['roofing'] }, alert: 'off' } },
     '/jobs': { by: owner, body: DRAFT },
     '/jobs/{jobId}/bids': { by: stranger, path: `/jobs/${openJob}/bids`, body: { amount: 5 } },
   };

@@ -25,6 +25,7 @@ const PREFIXES: [kind: IdKind, prefix: string][] = [
   ['adminAction', 'act'],
   ['accountEvent', 'aev'],
   ['purchase', 'pur'],
+  ['savedSearch', 'sea'],
 ];
 const KSUID = '3MQ9v21sA0uS08YwvlPdPHE1hFT';
 

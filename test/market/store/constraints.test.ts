@@ -88,6 +88,10 @@ const purchase = (tx: TransactionSql, more: object) => {
   const checkout = { return_url: 'x', provider: 'stripe', livemode: false, expires_at: '2026-01-01' };
   return tx`insert into purchases ${tx({ ...row, ...checkout, ...more })}`;
 };
+const savedSearch = (tx: TransactionSql, more: object) => {
+  const row = { id: 'sea_new', contractor_id: ids.carlsProfile, name: 'New', alert: 'off', categories: '{roofing}' };
+  return tx`insert into saved_searches ${tx({ ...row, matches_after: 0, ...more })}`;
+};
 const event = (tx: TransactionSql, more: object) =>
   tx`insert into events
     ${tx({
@@ -187,6 +191,20 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
     async (tx) => {
       for (const id of ['ttx_1', 'ttx_2']) await transfer(tx, { id, reason: 'purchase', purchase_id: 'pur_1' });
     },
+  ],
+  ['a saved search for everything', 'saved_searches_are_narrow', (tx) => savedSearch(tx, { categories: '{}' })],
+  ['an unknown alert', 'saved_searches_alert', (tx) => savedSearch(tx, { alert: 'hourly' })],
+  ['half a place', 'saved_searches_place_is_whole', (tx) => savedSearch(tx, { latitude: 1 })],
+  ['a second search cursor', 'search_cursor_has_one_row', (tx) => tx`insert into search_cursor values (false, 0, 0)`],
+  [
+    'emails about events that were not matched yet',
+    'search_cursor_matches_before_it_mails',
+    (tx) => tx`update search_cursor set mailed_up_to = matched_up_to + 1`,
+  ],
+  [
+    'an unknown alert of a match',
+    'notifications_match_alert',
+    (tx) => tx`insert into notifications (user_id, position, match_alert) values (${ids.carl}, 99, 'hourly')`,
   ],
   ['a purchase of no tokens', 'purchases_have_a_price', (tx) => purchase(tx, { tokens: 0 })],
   ['a free purchase', 'purchases_have_a_price', (tx) => purchase(tx, { amount: 0 })],
@@ -383,6 +401,7 @@ it('the same rows are accepted if nothing is wrong with them', async () => {
     (tx) => hold(tx, {}),
     (tx) => transfer(tx, {}),
     (tx) => purchase(tx, {}),
+    (tx) => savedSearch(tx, {}),
     (tx) => actThen(tx, null),
     (tx) => event(tx, {}),
     (tx) =>
@@ -396,7 +415,7 @@ it('the same rows are accepted if nothing is wrong with them', async () => {
 it('every check and every unique constraint on jobs, bids, holds, tokens, and events is violated once', async () => {
   const named = await app.sql<{ name: string }[]>`
     select conname as name from pg_constraint where contype = 'c' and conrelid::regclass::text in ('jobs', 'bids',
-      'holds', 'events', 'token_transfers', 'token_balances', 'purchases', 'contractors')
+      'holds', 'events', 'token_transfers', 'token_balances', 'purchases', 'contractors', 'saved_searches', 'search_cursor')
     union select indexrelid::regclass::text from pg_index join pg_class on pg_class.oid = indexrelid
     where indisunique and not indisprimary and indrelid::regclass::text in ('jobs', 'bids', 'holds', 'events',
       'token_transfers', 'token_balances', 'purchases')`;

@@ -293,26 +293,29 @@ export async function findEvent(db: Db, { contractorId }: Viewer, id: EventId): 
 
 type BatchValues = { after: string; upTo: string; contractorIds: string };
 
-/** The facts about saved searches that a batch needs, next to each event's parties. */
-const batchWith = <Facts extends Fields>(name: string, facts: ($: Placeholders<BatchValues>) => Facts) =>
-  statement(
-    name,
-    ($: Placeholders<BatchValues>) => ({ ...withParties($), ...facts($) }),
-    ($, fields) =>
-      builder
-        .select(fields)
-        .from(events)
-        .leftJoin(jobs, eq(jobs.id, events.jobId))
-        .where(sql`${events.position} > ${$('after')}::bigint and ${upToPosition($)}`)
-        .orderBy(events.position)
-        .limit(LIVE.batchEventsMax),
-    'json',
-  );
+const batch = ($: Placeholders<BatchValues>, fields: Fields) =>
+  builder
+    .select(fields)
+    .from(events)
+    .leftJoin(jobs, eq(jobs.id, events.jobId))
+    .where(sql`${events.position} > ${$('after')}::bigint and ${upToPosition($)}`)
+    .orderBy(events.position)
+    .limit(LIVE.batchEventsMax);
 
-const selectBatch = batchWith('selectBatch', ($) => ({ searchers: searchersAmong($('contractorIds')) }));
+const selectBatch = statement(
+  'selectBatch',
+  ($: Placeholders<BatchValues>) => ({ ...withParties($), searchers: searchersAmong($('contractorIds')) }),
+  batch,
+  'json',
+);
 
 /** Searches have been compared with every event in this batch. */
-const selectMatchedBatch = batchWith('selectMatchedBatch', ($) => ({ matches: matchesOf($) }));
+const selectMatchedBatch = statement(
+  'selectMatchedBatch',
+  ($: Placeholders<BatchValues>) => ({ ...withParties($), matches: matchesOf($) }),
+  batch,
+  'json',
+);
 
 export type BatchedEvent = EventWithParties & {
   /** The IDs of the contractors and their users who have saved searches, so their streams must wait for matches. */
