@@ -19,7 +19,7 @@ import { openTestApp, type TestApp } from '../../setup/app.js';
 import { isAwarded, isIn } from '../../story/specified.js';
 import { LIVE_QUERIES } from '../../../src/market/operations/events/live-events.js';
 import { readNotificationPage } from '../../../src/market/operations/notifications/live-notifications.js';
-import { NOTIFICATIONS, notifiedTypesOf } from '../../../src/market/rules/notifications.js';
+import { MATCHED_EVENT, NOTIFICATIONS, notifiedTypesOf } from '../../../src/market/rules/notifications.js';
 import { offered, readAll, type Range } from './reading.js';
 import { viewerOf } from './viewers.js';
 
@@ -71,12 +71,21 @@ const anyEvent = fc
   .map((event) =>
     event.type === EDIT_EVENT || event.type === 'job.reminded' ? { ...event, toStatus: event.fromStatus } : event,
   );
+const publication = fc.constant({
+  type: MATCHED_EVENT,
+  bidderId: null,
+  fromStatus: 'draft' as const,
+  toStatus: 'open' as const,
+  data: { tokensCharged: 5 },
+});
 const anyJob = fc.record({
   status: fc.constantFrom<JobState | 'deleted'>(...JOB_STATES, 'deleted'),
   homeownerId: fc.constantFrom(...HOMEOWNERS),
   awardee: fc.constantFrom(null, ...CONTRACTORS),
   bids: anyBids,
-  events: fc.array(anyEvent, { minLength: 1, maxLength: 12 }),
+  events: fc.array(fc.oneof({ arbitrary: anyEvent, weight: 5 }, publication), { minLength: 1, maxLength: 12 }),
+  /** The contractors whose saved searches matched the job's publications. */
+  searchers: fc.subarray([...CONTRACTORS]),
 });
 type GivenJob = typeof anyJob extends fc.Arbitrary<infer J> ? J : never;
 
@@ -132,8 +141,22 @@ async function insert(sql: Sql, given: readonly GivenJob[]): Promise<JobId[]> {
       }
       for (const [at, event] of job.events.entries()) await insertEvent(tx, id, at + 1, job.homeownerId, event);
     }
+    await tx`select number_events(1000000)`;
+    for (const [at, id] of ids.entries()) await insertMatches(tx, id, given[at]!);
   });
   return ids;
+}
+
+/** In the transaction that numbers the events, because the app looks at them after it. A job that ended has none. */
+async function insertMatches(tx: Pick<Sql, 'unsafe'>, id: JobId, { events, searchers }: GivenJob): Promise<void> {
+  if (events.some(({ toStatus }) => toStatus !== null && isIn('end', toStatus))) return;
+  await tx.unsafe(
+    `insert into notifications (user_id, position, job_id, match_alert)
+      select c.user_id, e.position, e.job_id, 'off' from events e, contractors c
+      where e.job_id = $1 and e.type = $2 and e.bidder_id is null and e.from_status is distinct from e.to_status
+        and c.id = any($3::text[])`,
+    [id, MATCHED_EVENT, `{${searchers.join()}}`],
+  );
 }
 
 type GivenEvent = GivenJob['events'][number];
@@ -192,6 +215,7 @@ async function notified(viewer: Viewer, { after, upTo }: Range): Promise<string[
 /** Admins are notified only of some reminders. Nobody in this test causes an event. */
 function isNotified({ role, contractorId }: Viewer, found: EventWithParties): boolean {
   const { type, data, bidderId } = found.event;
+  if (type === MATCHED_EVENT) return contractorId !== null && found.matches?.includes(contractorId) === true;
   if (role === 'admin' && type === 'job.reminded') return data['to'] === 'admin';
   const isOfOthersWork = role === 'contractor' && found.awardedContractorId !== contractorId && bidderId === null;
   if (isOfOthersWork) return 'bidder' in NOTIFICATIONS[type];

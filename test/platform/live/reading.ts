@@ -21,7 +21,7 @@ export async function offered(
 ): Promise<EventWithParties[]> {
   const found: EventWithParties[] = [];
   for (let from = after; ;) {
-    const batch = await readBatch(db, { after: from, upTo }, contractorIds, false);
+    const batch = await readBatch(db, { after: from, upTo }, contractorIds, true);
     found.push(...batch);
     if (batch.length < LIVE.batchEventsMax) return found;
     from = BigInt(batch.at(-1)?.event.position ?? 0);
