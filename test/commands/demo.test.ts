@@ -18,7 +18,11 @@ interface Listed {
   readonly pagination: { total: number };
 }
 
-it('has people who can log in and buy tokens, and jobs in every state, which a second start keeps', async () => {
+interface Feed {
+  readonly data: readonly { title: string; job_id: string }[];
+}
+
+it('has people who can log in and buy tokens, jobs in every state, and a saved search with matches', async () => {
   const dataFolder = project.usedDataFolder();
   const seen: Listed[] = [];
   const starts = [
@@ -42,6 +46,19 @@ it('has people who can log in and buy tokens, and jobs in every state, which a s
     });
     expect(((await near.json()) as Listed).data.length).toBeGreaterThan(1);
     seen.push((await listed.json()) as Listed);
+    const carl = await logIn(url, 'carl@demo.example', PASSWORD);
+    const reader = { headers: { authorization: `Bearer ${String(carl.body.token)}` } };
+    const searches = (await (await fetch(`${url}/v1/saved-searches`, reader)).json()) as Listed;
+    expect(searches.data).toMatchObject([{ name: 'Plumbing and heating in every town' }]);
+    const open = seen
+      .at(-1)
+      ?.data.filter(({ status }) => status === 'open')
+      .map(({ id }) => id);
+    await until(async () => {
+      const feed = (await (await fetch(`${url}/v1/notifications?per_page=100`, reader)).json()) as Feed;
+      const matches = feed.data.filter(({ title }) => title === 'A new job matches your search');
+      return matches.filter(({ job_id: job }) => open?.includes(job)).length > 1;
+    });
     const hanna = await logIn(url, 'hanna@demo.example', PASSWORD);
     const bought = await fetch(`${url}/v1/purchases`, {
       method: 'POST',

@@ -1,10 +1,11 @@
-/** The steps of the playground as requests, without a browser, up to “Buying tokens”. */
+/** The steps of the playground as requests, without a browser, up to “Saved searches”. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ADMIN } from '../../src/commands/demo/town.js';
 import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
 import { readSteps } from '../../src/pages/playground/steps.js';
 import { STORY } from '../browser/playground-acts.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
+import { until } from '../platform/security/until.js';
 
 const STEPS = readSteps();
 const CHAPTER = 'Two weeks in a minute';
@@ -107,6 +108,20 @@ it('the homeowner pays for a pack of tokens, and publishes an urgent job', async
     expect(answer.includes('"errors"'), step.name).toBe(step.isMeantToFail);
     if (step.name !== 'PublishUrgentJob') expect(answer, step.name).toContain(STORY[step.name]);
     else expect(answer).toContain('"available": 30, "bought": 30 }, "purchases": { "nodes": [ { "status": "PAID"');
+  }
+});
+
+it('the contractor gets the job that matches their saved search', async () => {
+  const play = player(adjustable);
+  const needed = ['SignUp', 'SignUpContractor', 'LogInAsAdmin'];
+  const searching = STEPS.filter(({ chapter }) => chapter === 'Saved searches');
+  for (const step of [...STEPS.filter(({ name }) => needed.includes(name)), ...searching]) {
+    // The browser test reads the stream.
+    if (step.name === 'WatchMatches') continue;
+    if (step.name === 'ReadMatches') await until(async () => (await play(step)).includes('JOB_PUBLISHED'));
+    const answer = await play(step);
+    expect(answer, step.name).not.toContain('"errors"');
+    expect(answer, step.name).toContain(STORY[step.name]);
   }
 });
 

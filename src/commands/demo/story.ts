@@ -10,6 +10,7 @@ import {
   reviewed,
   REVIEWS,
   REVISION,
+  SAVED_SEARCH,
   SUSPENDED,
   WAYS,
   WORKS,
@@ -81,6 +82,9 @@ export async function play({ url, tokenTo, onStep }: Town): Promise<void> {
     const token = await tokenTo?.(email);
     if (token !== undefined) await call('POST', '/v1/auth/verify-email', { token });
   }
+
+  onStep('Saving a search');
+  await call('POST', '/v1/saved-searches', SAVED_SEARCH, contractors[0]?.token);
 
   let jobs = 0;
   async function draft() {

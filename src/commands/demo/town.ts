@@ -29,6 +29,13 @@ export const CONTRACTORS = [
   contractor('Colin', 'Cho', 'Sound Home Services', ['electrical', 'plumbing'], [seattle, portland], 2012, '0128'),
 ];
 
+/** The first contractor finds work outside of their towns with this. Some of the jobs that match it stay open. */
+export const SAVED_SEARCH = {
+  name: 'Plumbing and heating in every town',
+  filter: { categories: ['plumbing', 'heating'] },
+  alert: 'now',
+};
+
 /** A contractor who can't log in, because support has suspended the account. */
 export const SUSPENDED = {
   ...person('Conrad', 'Crook'),

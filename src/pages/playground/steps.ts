@@ -40,9 +40,10 @@ const CHAPTERS = {
   '2-a-dispute': 'A dispute and an appeal',
   '3-two-weeks-in-a-minute': 'Two weeks in a minute',
   '4-buying-tokens': 'Buying tokens',
-  '5-events-refusals-sessions': 'Events, errors, sessions',
-  '6-ways-back-in': 'Account recovery and support',
-  '7-what-next': 'What’s next',
+  '5-saved-searches': 'Saved searches',
+  '6-events-refusals-sessions': 'Events, errors, sessions',
+  '7-ways-back-in': 'Account recovery and support',
+  '8-what-next': 'What’s next',
 };
 
 function stepIn(chapter: string, file: string, source: string): Step {

@@ -1,12 +1,12 @@
 /**
- * Two tabs of the app of docs/clients.md share a stored session, in Chromium. If another user logs in, neither tab
- * shows the previous user's data.
+ * Two tabs of the app of docs/clients.md share a stored session, in Chromium. Both get what happens elsewhere without a
+ * reload. If another user logs in, neither tab shows the previous user's data.
  */
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { callRest } from '../../story/calls.js';
-import { contractor, homeowner } from '../../story/cast.js';
+import { contractor, homeowner, type Person } from '../../story/cast.js';
 import { DRAFT } from '../../story/journey.js';
 import { mailboxPage, mailTo } from '../../market/mail/mailbox.js';
 import { look } from '../../market/operations/purchases/buyer.js';
@@ -15,6 +15,8 @@ import { ARGS } from '../../browser/chromium.js';
 import { openSite, type Site } from './spa-site.js';
 
 const TEST_MS = 120_000;
+
+type Role = 'homeowner' | 'contractor';
 
 let app: TestApp;
 let site: Site;
@@ -88,6 +90,36 @@ for (const client of ['apollo', 'urql'] as const) {
       TEST_MS,
     );
 
+    chromiumThere.it(
+      'get a job that matches a saved search without a reload, in the list and among the notifications',
+      async () => {
+        const { first, open, close } = await signedUp(client, 'Sam', 'contractor');
+        const form = first.getByRole('form', { name: 'Save a search' });
+        await form.getByLabel('Text').fill(`pergola for ${client}`);
+        await form.getByRole('button').click();
+        const second = await open();
+        for (const page of [first, second]) {
+          await page.getByRole('list', { name: 'Saved searches' }).getByText(`pergola for ${client}`).waitFor();
+          await page.evaluate('window.isNotReloaded = true');
+        }
+
+        const owner = await homeowner(app, 'Olga');
+        await publishAs(owner, 'A shed');
+        const job = await publishAs(owner, `A pergola for ${client}`);
+        for (const page of [first, second]) {
+          await page.getByRole('link', { name: `A pergola for ${client}` }).waitFor();
+          await see(page, 'unread', '1');
+        }
+        await second.getByRole('button', { name: 'Notifications' }).click();
+        await second.getByRole('link', { name: 'A new job matches your search' }).click();
+        await second.waitForURL(`**#/jobs/${job}`);
+        await second.getByRole('heading', { name: `A pergola for ${client}` }).waitFor();
+        for (const page of [first, second]) expect(await page.evaluate('window.isNotReloaded')).toBe(true);
+        await close();
+      },
+      TEST_MS,
+    );
+
     for (const choice of ['Pay', 'Pay later'] as const)
       chromiumThere.it(
         `show a higher balance without a reload after “${choice}”, which publishes the urgent job that was refused`,
@@ -144,8 +176,19 @@ for (const client of ['apollo', 'urql'] as const) {
   });
 }
 
-/** A user who has posted a job and sees it in both tabs. */
+/** A homeowner who has posted a job and sees it in both tabs. */
 async function twoTabs(client: string, name: string) {
+  const { first, open, close } = await signedUp(client, name, 'homeowner');
+  const form = first.getByRole('form', { name: 'Post a job' });
+  await form.getByLabel('Title').fill('A gate');
+  await form.getByRole('button').click();
+  const second = await open();
+  for (const page of [first, second]) await page.getByRole('link', { name: 'A gate' }).waitFor();
+  return { first, second, close };
+}
+
+/** A new user in a browser profile of their own. */
+async function signedUp(client: string, name: string, role: Role) {
   const context = await browser.newContext();
   context.setDefaultTimeout(100_000);
   const complaints: string[] = [];
@@ -158,17 +201,12 @@ async function twoTabs(client: string, name: string) {
     return page;
   };
   const first = await open();
-  await signUp(first, client, name);
-  const form = first.getByRole('form', { name: 'Post a job' });
-  await form.getByLabel('Title').fill('A gate');
-  await form.getByRole('button').click();
-  const second = await open();
-  for (const page of [first, second]) await page.getByRole('link', { name: 'A gate' }).waitFor();
+  await signUp(first, client, name, role);
   const close = async () => {
     await context.close();
     expect(complaints).toEqual([]);
   };
-  return { first, second, close };
+  return { first, open, close };
 }
 
 /** Publishes a job as this page's user. */
@@ -179,6 +217,12 @@ async function publish(page: Page): Promise<string> {
   return job;
 }
 
+async function publishAs(by: Person, title: string): Promise<string> {
+  const { body } = await callRest(app, 'create', { by, body: { ...DRAFT, title } });
+  expect((await callRest(app, 'publish', { by, job: body.id })).status).toBe(200);
+  return body.id;
+}
+
 async function draft(page: Page, urgency: string): Promise<{ job: string; token: string }> {
   const stored = await page.evaluate<string>(`localStorage.getItem('session')`);
   const { token } = JSON.parse(stored) as { token: string };
@@ -186,8 +230,8 @@ async function draft(page: Page, urgency: string): Promise<{ job: string; token:
   return { job: body.id, token };
 }
 
-async function signUp(page: Page, client: string, name: string): Promise<void> {
-  const form = page.getByRole('form', { name: 'Sign up as a homeowner' });
+async function signUp(page: Page, client: string, name: string, role: Role = 'homeowner'): Promise<void> {
+  const form = page.getByRole('form', { name: `Sign up as a ${role}` });
   await form.getByLabel('First name').fill(name);
   await form.getByLabel('Email').fill(`${name}.${client}@example.test`);
   await form.getByLabel('Password').fill('a password of theirs');

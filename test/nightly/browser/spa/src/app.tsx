@@ -49,7 +49,7 @@ function Home() {
       {place === '#/log-ins' ? (
         <LogIns />
       ) : id === undefined ? (
-        <JobsPage mayPost={user.userType === 'HOMEOWNER'} news={news} />
+        <JobsPage mayPost={user.userType === 'HOMEOWNER'} maySearch={user.userType === 'CONTRACTOR'} news={news} />
       ) : (
         <JobPage key={id} id={id} />
       )}

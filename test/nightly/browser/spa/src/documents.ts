@@ -290,3 +290,34 @@ export const BUY_TOKENS = graphql(`
     }
   }
 `);
+
+export const SAVED_SEARCHES = graphql(`
+  query SavedSearches {
+    viewer {
+      id
+      savedSearches(first: 10) {
+        nodes {
+          id
+          name
+          filter {
+            search
+          }
+        }
+      }
+    }
+  }
+`);
+
+export const SAVE_SEARCH = graphql(`
+  mutation SaveSearch($input: CreateSavedSearchInput!) {
+    createSavedSearch(input: $input) {
+      savedSearch {
+        id
+        name
+        filter {
+          search
+        }
+      }
+    }
+  }
+`);

@@ -2,9 +2,10 @@ import { useEffect, useEffectEvent } from 'react';
 import { CREATE_JOB, JOBS } from './documents';
 import { Field, Form } from './form';
 import { useGraph } from './graph';
+import { SavedSearches } from './saved-searches';
 
 /** Fetches the jobs again after another user's action. */
-export function JobsPage({ mayPost, news }: { mayPost: boolean; news: number }) {
+export function JobsPage({ mayPost, maySearch, news }: { mayPost: boolean; maySearch: boolean; news: number }) {
   const graph = useGraph();
   const { data, error, again } = graph.useRead(JOBS, {});
   const write = graph.useWrite();
@@ -20,6 +21,7 @@ export function JobsPage({ mayPost, news }: { mayPost: boolean; news: number }) 
           <Field name="title" label="Title" />
         </Form>
       )}
+      {maySearch && <SavedSearches />}
       <button onClick={() => void again()}>Look again</button>
       {error !== undefined && <p role="alert">{error}</p>}
       <ul>
