@@ -208,8 +208,12 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   return {
     wake: numbering.wake,
     onEvents: (listener) => {
-      const stops = [fanOut.onEvents(listener), delayedFanOut.onEvents(listener)];
-      return () => stops.forEach((stop) => stop());
+      const stop = fanOut.onEvents(listener);
+      const stopDelayed = delayedFanOut.onEvents(listener);
+      return () => {
+        stop();
+        stopDelayed();
+      };
     },
     sessions,
     activeSessions,
