@@ -79,6 +79,20 @@ describe('a delivery', () => {
     ]);
   });
 
+  it('is inserted in order in a step that takes several statements', async () => {
+    const owner = await log.homeowner();
+    const job = await log.job(owner);
+    const endpoint = await log.endpoint(owner, [], ['webhook.failing']);
+    const account = await log.accountEvent(owner, 'webhook.failing');
+    for (let at = 0; at < 250; at += 1)
+      await log.sql`insert into events (id, job_id, sequence, type, homeowner_id)
+        values (${newId('event')}, ${job}, ${at + 1}, 'job.updated', ${owner.homeownerId})`;
+    const last = await log.event(job, 'job.updated');
+    await log.fanOut();
+    const all = Array.from({ length: last - account + 1 }, (_, at) => account + at);
+    expect(await chain(endpoint)).toEqual(all.map((position, at) => [all[at - 1] ?? null, position]));
+  });
+
   it('ignores test events', async () => {
     const owner = await log.homeowner();
     const job = await log.job(owner);

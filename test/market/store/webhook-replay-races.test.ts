@@ -86,6 +86,20 @@ it('an event that the fan-out and a replay enqueue at the same time is sent once
   expect(await waitingTasks()).toBe(1);
 });
 
+it('a delivery that is being sent can end during a replay', async () => {
+  await log.sql`update tasks set leased_until = now() + interval '30 seconds' where key = ${endpoint}`;
+  await log.db.inTransaction(async (tx) => {
+    expect(await replayAll(tx)).toBe(1);
+    // The queue has two connections, so it must not wait for a replay.
+    await log.sql.begin(async (queue) => {
+      await queue`set local lock_timeout = 1000`;
+      await queue`delete from tasks where key = ${endpoint}`;
+      await queue`update webhook_deliveries set status = 'delivered', ended_at = now() where endpoint_id = ${endpoint}`;
+    });
+  });
+  expect(await log.deliveries(endpoint)).toMatchObject([{ status: 'delivered', position: first }]);
+});
+
 it('two replays at the same time send each event once', async () => {
   for (let at = 0; at < 30; at += 1) await log.event(job, 'job.updated');
   await log.fanOut();
