@@ -1,6 +1,6 @@
 /**
- * A contractor's CRM, as an integrator would write one. It gets events through a webhook, stores them, and fills gaps by
- * itself.
+ * A contractor's CRM, as an integrator would write one. It gets events through a webhook, stores them, and fills gaps
+ * by itself.
  */
 import type { Json, TestApp } from '../setup/app.js';
 import type { Person } from '../story/cast.js';

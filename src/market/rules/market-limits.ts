@@ -89,7 +89,7 @@ export const PURCHASES = {
 export const SAVED_SEARCHES = {
   perPerson: 10,
   categoriesMax: 20,
-  /** A shorter text alone would match most jobs. */
+  /** Shorter text would match most jobs. */
   textMin: 3,
   /** How many publications are compared with the searches in one step. */
   publicationsAtOnce: 10,

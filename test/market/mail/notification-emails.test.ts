@@ -48,7 +48,7 @@ async function settled(): Promise<void> {
       and not exists (select from account_events where position is null)
       and not exists (select from tasks where kind in ('mail', 'notice')
         and (run_at <= now() or leased_until is not null))
-      and (select matched_up_to = stored_up_to and search_cursor.mailed_up_to = matched_up_to from search_cursor) as done
+      and (select matched_up_to = stored_up_to and s.mailed_up_to = matched_up_to from search_cursor s) as done
       from notification_cursor`;
     return row?.done === true;
   });

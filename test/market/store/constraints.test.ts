@@ -415,7 +415,8 @@ it('the same rows are accepted if nothing is wrong with them', async () => {
 it('every check and every unique constraint on jobs, bids, holds, tokens, and events is violated once', async () => {
   const named = await app.sql<{ name: string }[]>`
     select conname as name from pg_constraint where contype = 'c' and conrelid::regclass::text in ('jobs', 'bids',
-      'holds', 'events', 'token_transfers', 'token_balances', 'purchases', 'contractors', 'saved_searches', 'search_cursor')
+      'holds', 'events', 'token_transfers', 'token_balances', 'purchases', 'contractors', 'saved_searches',
+      'search_cursor')
     union select indexrelid::regclass::text from pg_index join pg_class on pg_class.oid = indexrelid
     where indisunique and not indisprimary and indrelid::regclass::text in ('jobs', 'bids', 'holds', 'events',
       'token_transfers', 'token_balances', 'purchases')`;

@@ -1,6 +1,6 @@
 /**
- * Jobs are published while servers are killed and Postgres is restarted in every way. Each match of a saved search comes
- * once, in order, in the list of events, from webhooks, and by email.
+ * Jobs are published while servers are killed and Postgres is restarted in every way. Each match of a saved search
+ * comes once, in order, in the list of events, from webhooks, and by email.
  */
 import type { Sql } from 'postgres';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

@@ -57,7 +57,8 @@ async function save(searchFor: (at: number) => Search): Promise<void> {
   await app.sql`delete from saved_searches`;
   await app.sql`insert into saved_searches (id, contractor_id, name, alert, search, categories, near_zip, within_miles,
       latitude, longitude, matches_after)
-    select 'sea_' || lpad(at::text, 27, '0'), 'ctr_' || lpad((1 + at / ${PER_PERSON}::int)::text, 27, '0'), 'S', 'daily',
+    select 'sea_' || lpad(at::text, 27, '0'), 'ctr_' || lpad((1 + at / ${PER_PERSON}::int)::text, 27, '0'), 'S',
+      'daily',
       search, categories::text[], case when latitude is not null then '00000' end,
       case when latitude is not null then 25 end, latitude, longitude, 0
     from json_to_recordset(${JSON.stringify(rows)}::text::json) as s (at int, search text, categories text,
@@ -126,8 +127,8 @@ it.each([
     const { seconds, matches } = await match();
     const percent = (seconds / 60) * 100;
     printFigures(
-      `${SEARCHES} searches, ${what}: ${seconds.toFixed(2)} s of CPU for ${PUBLICATIONS} publications with ${matches} ` +
-        `matches, ${percent.toFixed(1)}% of a core at ${PUBLICATIONS} a minute`,
+      `${SEARCHES} searches, ${what}: ${seconds.toFixed(2)} s of CPU for ${PUBLICATIONS} publications with ` +
+        `${matches} matches, ${percent.toFixed(1)}% of a core at ${PUBLICATIONS} a minute`,
     );
     expect(matches).toBeGreaterThan(what.startsWith('nine') ? PUBLICATIONS : -1);
     expect(seconds).toBeLessThan(secondsMax);

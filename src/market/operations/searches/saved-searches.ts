@@ -67,7 +67,7 @@ type Filter = z.output<typeof filter>;
 
 const FIELDS = {
   name: name.describe('A name for the search, such as `Plumbing in Austin`.'),
-  filter: filter.describe('The jobs to find. Requires a category, a place, or a text of at least 3 characters.'),
+  filter: filter.describe('The jobs to find. Requires a category, a place, or some text of at least 3 characters.'),
   alert: alert.describe('When to email you about a match: `now`, `daily` (in the digest), or `off`.'),
 };
 
@@ -78,7 +78,7 @@ function problemsIn({ filter: wanted }: { filter?: Filter | null | undefined }):
     (categories?.length ?? 0) > 0 || near != null || [...(search ?? '')].length >= SAVED_SEARCHES.textMin;
   return isNarrow
     ? {}
-    : { filter: `must have a category, a place, or a text of at least ${SAVED_SEARCHES.textMin} characters` };
+    : { filter: `must have a category, a place, or some text of at least ${SAVED_SEARCHES.textMin} characters` };
 }
 
 export const createSavedSearch = operation({

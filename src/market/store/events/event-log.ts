@@ -256,9 +256,8 @@ const matchesOf = ($: Placeholders<{ contractorIds: string }>) =>
   sql<ContractorId[] | null>`(case
   when ${isMatchable} then (
   select json_agg(c.id) from ${notifications} n join contractors c on c.user_id = n.user_id
-  where n.position = "events"."position" and n.match_alert is not null and c.id = any(${$('contractorIds')}::text[])) end)`.as(
-    'matches',
-  );
+  where n.position = "events"."position" and n.match_alert is not null
+    and c.id = any(${$('contractorIds')}::text[])) end)`.as('matches');
 
 const bidsOf = ($: Placeholders<{ contractorIds: string }>) => sql<EventWithParties['bids']>`(
   select coalesce(json_agg(json_build_object('contractorId', b.contractor_id, 'status', b.status)), '[]')

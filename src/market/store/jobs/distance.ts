@@ -15,7 +15,8 @@ export const milesBetween = (
   { latitude, longitude }: Readonly<Record<'latitude' | 'longitude', SQL>>,
 ): SQL => sql`${sql.raw(String(EARTH_RADIUS_MILES))} * 2 * asin(least(1, sqrt(
   power(sin(radians((${town})[1] - ${latitude}) / 2), 2)
-  + cos(radians(${latitude})) * cos(radians((${town})[1])) * power(sin(radians((${town})[0] - ${longitude}) / 2), 2))))`;
+  + cos(radians(${latitude})) * cos(radians((${town})[1]))
+    * power(sin(radians((${town})[0] - ${longitude}) / 2), 2))))`;
 
 /** The distance in miles from the place to the town of a row `s` of `job_search`. */
 export const milesAway = ($: Placeholders<PlaceValues>): SQL =>

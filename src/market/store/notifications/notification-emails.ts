@@ -50,8 +50,8 @@ export const waitForEmails = statement(
 );
 
 /**
- * Notifications are emailed in the order of their positions. Matches of saved searches are stored later than the others,
- * so they have their own cursor.
+ * Notifications are emailed in the order of their positions. Matches of saved searches are stored later than other
+ * notifications, so they have their own cursor.
  */
 const SOURCES = {
   events: { cursor: notificationCursor, end: notificationCursor.storedUpTo, isFrom: sql`match_alert is null` },

@@ -101,7 +101,7 @@ const recipients = sql.join(
 const withdrawals = sql`select c.user_id, "events"."job_id", "events"."position"
   from ${NEW_EVENTS} join contractors c on c.id = "events"."bidder_id" where ${IS_WITHDRAWAL}`;
 
-/** Only contractors who bid on it can still see a job that has ended. The others' matches would only slow their feeds. */
+/** Only contractors who bid on a job can see it after its end. The other matches would slow the feeds down. */
 const HAS_ENDED = sql.raw(
   `"events"."to_status" in (${statesIn('end')
     .map((state) => `'${state}'`)

@@ -28,7 +28,7 @@ export const selectMatchState = statement(
 );
 
 /** Returns no row if another instance has locked the cursor. */
-const lockCursor = statement(
+const lockSearchCursor = statement(
   'lockSearchCursor',
   { matchedUpTo: searchCursor.matchedUpTo },
   (_: Placeholders<object>, fields) => builder.select(fields).from(searchCursor).for('update', { skipLocked: true }),
@@ -50,7 +50,7 @@ const matchesBudget = sql`(num_nonnulls(s.budget_min, s.budget_max) = 0 or num_n
   and coalesce(p.budget_max, 'infinity') >= coalesce(s.budget_min, 0)
   and coalesce(p.budget_min, 0) <= coalesce(s.budget_max, 'infinity'))`;
 
-/** Most towns are too far north or south, which takes no trigonometry to see. */
+/** First compares the latitudes, because most towns are too far north or south. */
 const matchesPlace = sql`(s.latitude is null or abs(p.town[1] - s.latitude) <= (s.within_miles + 1) / 69
   and ${milesBetween(sql`p.town`, { latitude: sql`s.latitude`, longitude: sql`s.longitude` })} <= s.within_miles)`;
 
@@ -104,7 +104,7 @@ const matchSearches = statement(
 /** Returns true if there is more to match. */
 export function matchNext(db: Db): Promise<boolean> {
   return db.inTransaction(async (tx) => {
-    const [cursor] = await lockCursor(tx, {});
+    const [cursor] = await lockSearchCursor(tx, {});
     if (!cursor) return false;
     const [[step]] = await tx.commitWith(matchSearches(tx, {}));
     return step?.isBehind === true;
