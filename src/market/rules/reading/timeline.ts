@@ -108,13 +108,13 @@ export interface EventOnJob<Event> {
   readonly status: JobState | null;
   readonly awardedContractorId: ContractorId | null;
   /**
-   * True if the job is open and its homeowner is suspended. Not needed if all readers receive the job's events without a
-   * match.
+   * True if the job is open and its homeowner is suspended. Not needed if all readers receive the job's events even
+   * without a match.
    */
   readonly isHidden?: boolean;
   /** Includes at least the viewer's own bids. */
   readonly bids: readonly { readonly contractorId: ContractorId; readonly status: BidState }[];
-  /** The contractors whose saved searches the event matched. Includes at least the viewer. */
+  /** The contractors whose saved searches the event matched. Includes at least the viewer, if theirs did. */
   readonly matches?: readonly ContractorId[] | undefined;
 }
 
