@@ -1,6 +1,6 @@
 /**
- * Two tabs of the app of docs/clients.md share a stored session, in Chromium. Both show changes from elsewhere without a
- * reload. If another user logs in, neither tab shows the previous user's data.
+ * Two tabs of the app of docs/clients.md share a stored session, in Chromium. Both show changes from elsewhere without
+ * a reload. If another user logs in, neither tab shows the previous user's data.
  */
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';

@@ -85,7 +85,7 @@ interface Around {
   readonly miles: number;
 }
 
-/** Null if no place was requested. Refuses an unknown place, with `inside` before the name of the field in the error. */
+/** Null if no place was requested. Refuses an unknown place. The error has `inside` before the field's name. */
 export async function placeAround({ near, ...flat }: NearInput, inside = ''): Promise<Around | null> {
   const place = near ?? flatPlace(flat);
   if (!place) return null;

@@ -54,7 +54,9 @@ const filter = withRule(
     budgetMin: money
       .nullish()
       .describe('The lower end of the budget range. Only jobs whose budget overlaps the range match.'),
-    budgetMax: money.nullish().describe('The upper end of the budget range. A job without a budget never matches.'),
+    budgetMax: money
+      .nullish()
+      .describe('The upper end of the budget range. A job without a budget doesn’t match any range.'),
     near: nearInputs('jobs', NEAR_MILES_MAX.jobs)
       .place.nullish()
       .describe('Only jobs near this place. The distance is measured to the center of the job’s city.'),

@@ -51,8 +51,8 @@ export const SAVED_SEARCH_FILTER = entity(
 
 export const SAVED_SEARCH = entity(
   'SavedSearch',
-  'A contractor’s saved search. When a matching job is published, the contractor gets the event in `myEvents`, in their ' +
-    'notifications, from their webhooks, and by email if `alert` says so.',
+  'A contractor’s saved search. When a matching job is published, the contractor gets the event in `myEvents`, in ' +
+    'their notifications, from their webhooks, and by email if `alert` says so.',
   {
     id: identifier('savedSearch'),
     name: { type: requiredText(TEXT.name), description: 'The name.', example: 'Plumbing in Austin', written: true },

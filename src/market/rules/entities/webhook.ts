@@ -77,7 +77,8 @@ export const WEBHOOK_REPLAY = entity('WebhookReplay', 'The result of replaying e
   replayedCount: {
     type: integer(),
     description:
-      'The number of events that will be sent again. New events that are about to be sent for the first time don’t count.',
+      'The number of events that will be sent again. New events that are about to be sent for the first time don’t ' +
+      'count.',
     example: 3,
   },
   nextAfter: {

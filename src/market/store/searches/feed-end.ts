@@ -1,6 +1,6 @@
 /**
- * Where a contractor's feed ends. People with saved searches read only events that have been compared with the searches,
- * so a match can't appear before a position that they've already read. Nobody else waits.
+ * Where a contractor's feed ends. People with saved searches read only events that have been compared with the
+ * searches, so a match can't appear before a position that they've already read. Nobody else waits.
  */
 import { sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { ContractorId } from '../../rules/ids.js';

@@ -55,8 +55,8 @@ const matchesPlace = sql`(s.latitude is null or abs(p.town[1] - s.latitude) <= (
   and ${milesBetween(sql`p.town`, { latitude: sql`s.latitude`, longitude: sql`s.longitude` })} <= s.within_miles)`;
 
 /**
- * Moves the cursor, inserts the matches up to it, and announces it. A job that nobody can find anymore doesn't match. If
- * a job has been edited since it was published, the searches are compared with the edited job.
+ * Moves the cursor, inserts the matches up to it, and announces it. A job that nobody can find anymore doesn't match.
+ * If a job has been edited since it was published, the searches are compared with the edited job.
  */
 const matchSearches = statement(
   'matchSearches',

@@ -44,8 +44,8 @@ export const countSavedSearches = statement(
 );
 
 /**
- * No event gets a position until this transaction ends. The owner may already have read up to the last position, so only
- * later positions may match. The next statement must read the last position.
+ * No event gets a position until this transaction ends. The owner may already have read up to the last position, so
+ * only later positions may match. The next statement must read the last position.
  */
 export const holdPositions = statement(
   'holdPositions',

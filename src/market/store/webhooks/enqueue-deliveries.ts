@@ -63,8 +63,8 @@ const selectDeliveriesOf = statement(
 );
 
 /**
- * Sends events even if they already have deliveries. Locks tasks before deliveries, as the queue does. A delivery that is
- * being sent stays unchanged, because otherwise the queue would have to wait for this transaction.
+ * Sends events even if they already have deliveries. Locks tasks before deliveries, as the queue does. A delivery that
+ * is being sent stays unchanged, because otherwise the queue would have to wait for this transaction.
  */
 export async function enqueueAgain(tx: Db, endpointId: WebhookEndpointId, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;

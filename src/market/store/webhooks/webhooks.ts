@@ -92,9 +92,9 @@ export const insertWebhookEndpoint = statement(
 
 /**
  * Call this in the transaction that saves a search, and hold the account's lock. From now on, the person's endpoints
- * get events from the cursor that waits for matching. That cursor is never ahead of the other one, so at most, it repeats
- * events that are already enqueued. The update also locks endpoints that are already waiting, so `stopWaiting` skips
- * them.
+ * get events from the cursor that waits for matching. That cursor is never ahead of the other one, so at most, it
+ * repeats events that are already enqueued. The update also locks endpoints that are already waiting, so `stopWaiting`
+ * skips them.
  */
 export const waitForMatching = statement('waitForMatching', {}, ($: Placeholders<{ userId: UserId }>) =>
   builder
