@@ -152,7 +152,8 @@ function watchSavedSearches({ metrics, db, databaseWatch }: Services): void {
   const read = unlessAway(databaseWatch, () => readSearchLag(db.forLong()));
   metrics.gauge(
     'saved_search_lag_seconds',
-    'How long the oldest event has waited to be compared with the saved searches. Their owners don’t see it yet.',
+    'How long the oldest event has waited to be compared with the saved searches. Contractors with saved searches ' +
+      'don’t see it yet.',
     createCachedRead(read, Number.NaN, FIGURES.everyMs, FIGURES.databaseWaitMs),
   );
 }

@@ -1,4 +1,4 @@
-/** A contractor's CRM keeps up with the market through webhooks, even if it loses some. */
+/** A contractor's CRM keeps up with the market through webhooks, even if it loses some events. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 import { award, bidOf, must } from '../story/awards.js';
@@ -22,7 +22,7 @@ async function deliveries(): Promise<Json[]> {
   return (await app.rest('GET', path, { token: people.awardee.token })).body.data;
 }
 
-/** What `work` causes reaches the CRM while it forgets everything. */
+/** The CRM gets the events that `work` causes, but doesn't store them. */
 async function forgetting(work: () => Promise<unknown>): Promise<void> {
   await isUpToDate();
   crm.isForgetful = true;
@@ -38,7 +38,7 @@ async function isUpToDate(): Promise<void> {
   await until(async () => (await deliveries()).every(({ status }) => status !== 'waiting'));
 }
 
-it('knows every event and status of its jobs again after it lost some', async () => {
+it('recovers every event and status of its jobs after it lost some', async () => {
   const { awardee } = people;
   crm = await openCrm(app, awardee);
   const job = await givenJob(app, 'open', people);
@@ -57,7 +57,7 @@ it('knows every event and status of its jobs again after it lost some', async ()
   expect(crm.replays).toHaveLength(1);
 });
 
-it('asks only once for what its contractor can no longer see', async () => {
+it('asks only once for an event that its contractor can no longer see', async () => {
   const { awardee, owner } = people;
   crm = await openCrm(app, awardee);
   const first = await givenJob(app, 'open', people);

@@ -1,6 +1,6 @@
 /**
  * A contractor's CRM, as an integrator would write one. It gets events through a webhook, stores them, and fills gaps
- * by itself.
+ * automatically.
  */
 import type { Json, TestApp } from '../setup/app.js';
 import type { Person } from '../story/cast.js';
@@ -50,7 +50,7 @@ export async function openCrm(app: TestApp, { token }: Person): Promise<Crm> {
   const events = () => [...stored.values()].toSorted((one, other) => Number(one.position) - Number(other.position));
   const has = (position: string) => events().some((event) => event.position === position);
 
-  /** What is still missing after the replay is no longer visible to the contractor. */
+  /** If an event is still missing after the replay, the contractor can no longer see it. */
   async function fillGap(until: string): Promise<void> {
     if (has(until) || replays.some((gap) => gap.until === until)) return;
     const before = events().findLast(({ position }) => BigInt(position) < BigInt(until));

@@ -29,7 +29,7 @@ export const CONTRACTORS = [
   contractor('Colin', 'Cho', 'Sound Home Services', ['electrical', 'plumbing'], [seattle, portland], 2012, '0128'),
 ];
 
-/** The first contractor finds work outside of their towns with this. Some of the jobs that match it stay open. */
+/** The first contractor's search for work outside of their towns. Some of the jobs that match it stay open. */
 export const SAVED_SEARCH = {
   name: 'Plumbing and heating in every town',
   filter: { categories: ['plumbing', 'heating'] },

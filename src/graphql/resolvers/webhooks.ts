@@ -117,7 +117,7 @@ export class WebhookResolver {
     @Arg('after', () => String, { description: 'Replays the events after this position.' }) after: string,
     @Arg('until', () => String, {
       nullable: true,
-      description: 'The last position to replay. If omitted, all events after `after` are replayed.',
+      description: 'The last position to replay. If omitted, all later events are replayed.',
     })
     until: string | undefined,
     @Ctx() { caller }: Context,

@@ -89,9 +89,9 @@ export const PURCHASES = {
 export const SAVED_SEARCHES = {
   perPerson: 10,
   categoriesMax: 20,
-  /** Shorter text would match most jobs. */
+  /** Without a category or a place, a shorter search would match most jobs. */
   textMin: 3,
-  /** How many publications are compared with the searches in one step. */
+  /** How many published jobs are compared with the searches in one step. */
   publicationsAtOnce: 10,
   /** The longest time that new events wait if their notification is lost. */
   pollEveryMs: 1_000,

@@ -38,7 +38,7 @@ type Entries<Reader extends NotificationReader> = { readonly [Key in Reader]?: N
 export const NOTIFICATIONS = {
   'job.created': {},
   'job.published': {
-    searcher: now('A new job matches your search', 'A job that one of your saved searches finds was published.'),
+    searcher: now('A new job matches your search', 'A job that matches one of your saved searches was published.'),
   },
   'job.deleted': {},
   'job.updated': {
@@ -209,7 +209,7 @@ function ofParties(title: string, sentence: string): Record<'owner' | 'awardee',
   return { owner: fixed(title, sentence), awardee: fixed(title, sentence) };
 }
 
-/** The event that saved searches look at. Each search says whether and when its matches are emailed. */
+/** The event that is compared with saved searches. Each search says whether and when its matches are emailed. */
 export const MATCHED_EVENT = 'job.published' satisfies EventType;
 
 /** The types that at least one kind of person is notified of. */
@@ -246,7 +246,7 @@ export function readersOfJob(role: Role, isAwardee: boolean, isOfBid: boolean): 
   return role === 'admin' ? ['admin'] : ['owner'];
 }
 
-/** The types whose emails people with this role can set. Each saved search has a setting of its own. */
+/** The types that have an email setting for this role. Matches don't, because each saved search has its own. */
 export function settableTypesOf(role: Role): readonly NotifiedTypeOfRole[] {
   return notifiedTypesOf(role).filter(({ type }) => type !== MATCHED_EVENT);
 }

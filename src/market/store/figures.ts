@@ -87,7 +87,7 @@ export async function readClockOverdue(db: Db): Promise<number> {
   return row?.seconds ?? 0;
 }
 
-/** How long the oldest event that saved searches haven't been compared with has waited. */
+/** How long the oldest event has waited to be compared with the saved searches. */
 const searchLag = statement(
   'searchLag',
   {

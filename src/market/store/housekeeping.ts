@@ -52,7 +52,7 @@ const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placehol
     .returning(fields),
 );
 
-/** The database deletes these deliveries' attempts. This statement deletes their tasks, and keeps the last position. */
+/** The database deletes these deliveries' attempts. This statement deletes their tasks and stores the last position. */
 const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries.id }, (_: Placeholders<object>) =>
   withTheirTasks(sql`select id from webhook_deliveries
     where created_at < ${daysAgo(WEBHOOKS.deliveriesKeptDays)} ${batch}`),

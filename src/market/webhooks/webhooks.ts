@@ -42,7 +42,7 @@ export async function openWebhooks({
       const [state] = await selectFanOutState(db, {});
       hasEndpoints = state?.hasEndpoints === true;
       if (!state?.isBehind) return false;
-      // The second cursor may move up to the first one.
+      // The second cursor can't move past the first one.
       const steps = [await stepCursor(db, { waits: false }), await stepCursor(db, { waits: true })];
       const isMore = steps.includes(true);
       if (isMore) queue.wake();

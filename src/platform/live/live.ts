@@ -21,7 +21,7 @@ export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
   /** Called after each commit, which may have added events that need positions. */
   wake(): void;
   /**
-   * Reports the last position whenever new positions are assigned, and whenever delayed streams can be sent more.
+   * Reports the last position whenever new positions are assigned, and whenever delayed streams can get more events.
    * Returns a function that stops this.
    */
   onEvents(listener: (upTo: bigint) => void): () => void;
@@ -40,7 +40,7 @@ export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
 /** The statements that number and read events, and the channels that they notify. */
 export interface LiveQueries<Entry> extends BatchQueries<Entry> {
   readonly positionsChannel: string;
-  /** The streams whose readers get some events later than others do. */
+  /** The queries for delayed streams, whose readers get events later than others do. */
   readonly delayed: BatchQueries<Entry> & { readonly positionsChannel: string };
   /** The channel for heartbeats and the IDs of revoked sessions. */
   readonly sessionsChannel: string;
@@ -59,7 +59,7 @@ interface LogState {
 }
 
 interface PolledState extends LogState {
-  /** Delayed streams can be sent the events up to this position. */
+  /** Delayed streams can get the events up to this position. */
   readonly delayedPosition: string;
   /** True if events were numbered in another way, such as by an earlier release or by hand. */
   readonly isBehind: boolean;

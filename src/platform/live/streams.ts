@@ -21,7 +21,7 @@ export interface Selection<Entry, Event> extends Pick<Subscriber<Entry>, 'key' |
   isDelayedFrom?(entry: Entry): boolean;
   /**
    * Returns the next events in this range, and the position up to which it has read. Undefined if the stream must be
-   * delayed, and then reads again.
+   * delayed. The stream then reads again.
    */
   readPage(
     db: Db,

@@ -119,7 +119,7 @@ const SUMMARIES: Readonly<Record<SummarizedOperation, string>> = {
   readSavedSearch: 'Read a saved search',
   updateSavedSearch: 'Change a saved search',
   deleteSavedSearch: 'Delete a saved search',
-  replayEvents: 'Send events again',
+  replayEvents: 'Replay events',
   listNotifications: 'List your notifications',
   markNotificationsRead: 'Mark notifications as read',
   readNotificationSettings: 'Read your notification settings',

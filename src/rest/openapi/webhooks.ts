@@ -17,7 +17,8 @@ const previousPosition = {
   type: position.nullable(),
   description:
     'The position of the event that was queued for the endpoint before this one. If you haven’t received that event, ' +
-    'replay it. It’s the same for all attempts and redeliveries. Null for the first event and for a test event.',
+    'replay it. The position is the same for all attempts and redeliveries. Null for the first event and for a test ' +
+    'event.',
   example: '4698',
 };
 

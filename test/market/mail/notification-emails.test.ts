@@ -141,7 +141,7 @@ describe('a match of a saved search', () => {
     expect(await subjectsTo(off)).toEqual([]);
   });
 
-  it('takes the most urgent alert of a person’s searches', async () => {
+  it('uses the most urgent alert among a person’s searches', async () => {
     const by = await searcher('Marisol', 'off');
     const body = { name: 'All roofs', filter: { search: 'Marisol' }, alert: 'now' };
     await app.rest('POST', '/v1/saved-searches', { token: by.token, body });
@@ -176,14 +176,14 @@ describe('a match of a saved search', () => {
     expect(await subjectsTo(by)).toEqual([]);
   });
 
-  it('has no setting besides the search’s own', async () => {
+  it('has no setting except the search’s alert', async () => {
     const by = await searcher('Selma', 'now');
     const settings = await app.rest('GET', '/v1/me/notification-settings', { token: by.token });
     expect(settings.body.settings.map(({ type }: Json) => type)).not.toContain('job.published');
     const body = { settings: [{ type: 'job.published', channel: 'off' }] };
     const answer = await app.rest('PUT', '/v1/me/notification-settings', { token: by.token, body });
     expect(answer.body.details.fields).toEqual({
-      'settings.0.type': 'is job.published, which each saved search has its own alert for',
+      'settings.0.type': 'is job.published, which is controlled by the alert of each saved search instead',
     });
   });
 });

@@ -197,12 +197,12 @@ const ATTEMPTS: [what: string, refusedBy: string, attempt: Attempt][] = [
   ['half a place', 'saved_searches_place_is_whole', (tx) => savedSearch(tx, { latitude: 1 })],
   ['a second search cursor', 'search_cursor_has_one_row', (tx) => tx`insert into search_cursor values (false, 0, 0)`],
   [
-    'emails about events that were not matched yet',
+    'emails about events that haven’t been compared yet',
     'search_cursor_matches_before_it_mails',
     (tx) => tx`update search_cursor set mailed_up_to = matched_up_to + 1`,
   ],
   [
-    'an unknown alert of a match',
+    'a match with an unknown alert',
     'notifications_match_alert',
     (tx) => tx`insert into notifications (user_id, position, match_alert) values (${ids.carl}, 99, 'hourly')`,
   ],

@@ -1,4 +1,4 @@
-/** A market of rows: people, jobs, events, and webhook endpoints. Nothing runs in the background. */
+/** A market that consists only of rows: people, jobs, events, and webhook endpoints. Nothing runs in the background. */
 import postgres, { type Sql } from 'postgres';
 import type { AccountEventType } from '../../../src/market/rules/account-events.js';
 import type { EventType } from '../../../src/market/rules/events.js';

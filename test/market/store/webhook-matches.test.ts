@@ -1,4 +1,4 @@
-/** The endpoints of contractors with saved searches get matches, and wait until the searches have been matched. */
+/** The endpoints of contractors with saved searches get matches, and wait until events have been compared. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JobId, WebhookDeliveryId, WebhookEndpointId } from '../../../src/market/rules/ids.js';
 import type { Viewer } from '../../../src/market/rules/viewer.js';
@@ -48,7 +48,7 @@ async function matchAndFanOut(contractor: Viewer, id: JobId): Promise<number> {
 }
 
 describe('a job that matched a saved search', () => {
-  it('is sent to the contractor who saved it, and to no one else', async () => {
+  it('is sent to the contractor who saved the search, and to nobody else', async () => {
     const dora = await log.contractor();
     const hers = await log.endpoint(dora);
     await save(carl);
@@ -64,7 +64,7 @@ describe('a job that matched a saved search', () => {
     expect(await positions(other)).toEqual([]);
   });
 
-  it('brings only the event that matched, not the job’s other events', async () => {
+  it('sends only the event that matched, not the job’s other events', async () => {
     await save(carl);
     const position = await matchAndFanOut(carl, job);
     await log.matchUpTo(await log.event(job, 'job.expired', 'cancelled'));
@@ -111,7 +111,7 @@ describe('a job that matched a saved search', () => {
 });
 
 describe('an endpoint of a contractor with a saved search', () => {
-  it('waits until the searches have been matched, while others don’t', async () => {
+  it('waits until events have been compared, while others don’t', async () => {
     const hers = await log.endpoint(hanna);
     await save(carl);
     const first = await log.event(job, 'job.published');
@@ -127,7 +127,7 @@ describe('an endpoint of a contractor with a saved search', () => {
     expect(await isBehind()).toBe(false);
   });
 
-  it('doesn’t get ahead of the others, even if the searches have been matched', async () => {
+  it('doesn’t get ahead of the others, even if events have been compared', async () => {
     await save(carl);
     const position = await log.event(job, 'job.published');
     await log.match(carl, job, position);

@@ -42,7 +42,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('skips the events that its endpoint doesn’t get', async () => {
+  it('doesn’t count events that its endpoint doesn’t get', async () => {
     const owner = await log.homeowner();
     const other = await log.homeowner();
     const [job, foreign] = [await log.job(owner), await log.job(other)];
@@ -64,7 +64,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('comes after job events and account events, whichever came first', async () => {
+  it('follows the last job event or account event', async () => {
     const owner = await log.homeowner();
     const job = await log.job(owner);
     const endpoint = await log.endpoint(owner, [], ['webhook.failing']);
@@ -106,7 +106,7 @@ describe('a delivery', () => {
     expect((await chain(endpoint)).at(-1)).toEqual([first, second]);
   });
 
-  it('comes after one that was deleted a month later', async () => {
+  it('follows one that was deleted after a month', async () => {
     const owner = await log.homeowner();
     const job = await log.job(owner);
     const endpoint = await log.endpoint(owner);
@@ -125,7 +125,7 @@ describe('a delivery', () => {
     expect(Number(row!.last_position)).toBe(last);
   });
 
-  it('isn’t inserted again, and gets no second task, if its event is read again', async () => {
+  it('isn’t inserted again, and doesn’t get a second task, if its event is read again', async () => {
     const owner = await log.homeowner();
     const job = await log.job(owner);
     const endpoint = await log.endpoint(owner);

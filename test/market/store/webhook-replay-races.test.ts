@@ -1,4 +1,4 @@
-/** Replays, new events, and other replays don't wait for each other, and send each event once. */
+/** Replays don't wait for new events or for other replays, and each event is sent once. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { JobId, WebhookEndpointId } from '../../../src/market/rules/ids.js';
 import type { Viewer } from '../../../src/market/rules/viewer.js';
@@ -40,7 +40,7 @@ const waitingTasks = async () => {
   return rows.length;
 };
 
-it('a replay doesn’t wait for the fan-out, and leaves out the events that it’s enqueuing', async () => {
+it('a replay doesn’t wait for the fan-out, and skips the events that the fan-out is enqueuing', async () => {
   const second = await log.event(job, 'job.updated');
   await log.db.inTransaction(async (tx) => {
     await stepCursor(tx, { waits: false });
@@ -123,7 +123,7 @@ it('an event from just before the endpoint is replayed, and the fan-out doesn’
   ]);
 });
 
-it('a replay leaves out the events that wait for matching', async () => {
+it('a replay skips the events that wait for matching', async () => {
   await log.matchUpTo(first);
   await log.fanOut();
   await log.sql`update webhook_endpoints set waits_for_matching = true where id = ${endpoint}`;

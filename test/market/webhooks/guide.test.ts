@@ -40,7 +40,7 @@ it('a developer receives a test event, skips its duplicate, and rejects a forged
   expect(printed()).toBe(`webhook.test ${delivery.event_id}\n`);
 });
 
-it('a receiver that lost events finds the gaps and fills them by itself', async () => {
+it('a receiver that lost events finds and fills the gaps automatically', async () => {
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const { webhook, secret } = await call('POST', '/v1/webhooks', { url });

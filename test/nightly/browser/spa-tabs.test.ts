@@ -1,6 +1,6 @@
 /**
- * Two tabs of the app of docs/clients.md share a stored session, in Chromium. Both get what happens elsewhere without a
- * reload. If another user logs in, neither tab shows the previous user's data.
+ * Two tabs of the app of docs/clients.md share a stored session, in Chromium. Both show changes from elsewhere without
+ * a reload. If another user logs in, neither tab shows the previous user's data.
  */
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
@@ -91,7 +91,7 @@ for (const client of ['apollo', 'urql'] as const) {
     );
 
     chromiumThere.it(
-      'get a job that matches a saved search without a reload, in the list and among the notifications',
+      'show a job that matches a saved search, in the list and the notifications, without a reload',
       async () => {
         const { first, open, close } = await signedUp(client, 'Sam', 'contractor');
         const form = first.getByRole('form', { name: 'Save a search' });
@@ -187,7 +187,7 @@ async function twoTabs(client: string, name: string) {
   return { first, second, close };
 }
 
-/** A new user in a browser profile of their own. */
+/** A new user with their own browser profile. */
 async function signedUp(client: string, name: string, role: Role) {
   const context = await browser.newContext();
   context.setDefaultTimeout(100_000);

@@ -24,7 +24,7 @@ async function again<Result>(work: () => Promise<Result | undefined>): Promise<R
 }
 
 export interface PatientApp extends Pick<TestApp, 'rest' | 'sql'> {
-  /** The URL of any server. */
+  /** The URL of a random server. */
   anyUrl(): string;
   /** Responses that no caller should ever get. */
   readonly failures: readonly string[];

@@ -1,6 +1,6 @@
 /**
  * Jobs are published while servers are killed and Postgres is restarted in every way. Each match of a saved search
- * comes once, in order, in the list of events, from webhooks, and by email.
+ * arrives once, in order, in the list of events, from webhooks, and by email.
  */
 import type { Sql } from 'postgres';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -62,7 +62,7 @@ interface Searcher {
   readonly by: Person;
   readonly trades: readonly string[];
   readonly receiver: Receiver;
-  /** What a program collects that asks for the events after the last one it has seen. */
+  /** The events of a program that polls for events after the last one it has seen. */
   readonly polled: Json[];
 }
 
@@ -82,7 +82,7 @@ async function poll({ by, polled }: Searcher): Promise<void> {
   polled.push(...body.data);
 }
 
-it(`each match comes once, in order, whatever is killed (FC_SEED=${SEED})`, async () => {
+it(`each match arrives once, in order, whatever is killed (FC_SEED=${SEED})`, async () => {
   const dice = diceOf(SEED);
   const kills: Kills = { servers: 0, postgres: 0 };
   const ada = await admin(app);

@@ -79,7 +79,7 @@ async function cpu(): Promise<number> {
   return (user + system) / 1e6 + ticks.reduce((sum, each) => sum + each, 0) / 100;
 }
 
-/** Publishes jobs, and compares each one in a step of its own, as happens when they come one by one. */
+/** Publishes jobs, and compares each one in its own step, as happens when they're published one by one. */
 async function match(): Promise<{ seconds: number; matches: number }> {
   let seconds = 0;
   const [before] = await app.sql`select count(*)::int as count from notifications where match_alert is not null`;
@@ -104,7 +104,7 @@ it.each([
     (at: number): Search => {
       const [isTrade, isPlace] = [at % 10 < 8, at % 10 < 7 || at % 10 === 8];
       const [, , , latitude, longitude] = pick(CITIES, Math.floor(at / 10));
-      // Most contractors work in other places than these.
+      // Most contractors work elsewhere.
       const isFarAway = Math.floor(at / 10) % 5 > 0;
       return {
         search: at % 10 === 9 ? pick(WORDS, Math.floor(at / 10)) : null,
@@ -116,7 +116,7 @@ it.each([
     CPU_SECONDS_MAX,
   ],
   [
-    'all with only a text',
+    'all with only text',
     (at: number): Search => ({ search: `${pick(WORDS, at)} ${at}`, categories: '{}', latitude: null, longitude: null }),
     Infinity,
   ],

@@ -147,7 +147,7 @@ async function insert(sql: Sql, given: readonly GivenJob[]): Promise<JobId[]> {
   return ids;
 }
 
-/** In the transaction that numbers the events, because the app looks at them after it. A job that ended has none. */
+/** Call this in the transaction that numbers the events, before the app reads them. A job that ended has no matches. */
 async function insertMatches(tx: Pick<Sql, 'unsafe'>, id: JobId, { events, searchers }: GivenJob): Promise<void> {
   if (events.some(({ toStatus }) => toStatus !== null && isIn('end', toStatus))) return;
   await tx.unsafe(

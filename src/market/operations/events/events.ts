@@ -40,9 +40,9 @@ export const listOwnEvents = operation({
   name: 'myEvents',
   description:
     'Lists events on your jobs, oldest first. Your jobs are the jobs that you own, were awarded, or have a bid on ' +
-    'that isn’t withdrawn. Contractors also get the publications that match their saved searches, and admins get the ' +
-    'events on all jobs. To continue, pass the last position you’ve seen as `after`. You then get every event that ' +
-    'you can read exactly once.',
+    'that isn’t withdrawn. Contractors also get `job.published` for each job that matches their saved searches. ' +
+    'Admins get the events on all jobs. To continue, pass the last position you’ve seen as `after`. You then get ' +
+    'every event that you can read exactly once.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({
@@ -110,8 +110,8 @@ export const streamMyEvents = operation({
   name: 'streamMyEvents',
   description:
     'Streams new events on your jobs, starting now or after a position. Your jobs are the jobs that you own, were ' +
-    'awarded, or have a bid on that isn’t withdrawn. Contractors also get the publications that match their saved ' +
-    'searches, and admins get the events on all jobs.',
+    'awarded, or have a bid on that isn’t withdrawn. Contractors also get `job.published` for each job that matches ' +
+    'their saved searches. Admins get the events on all jobs.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ after }),

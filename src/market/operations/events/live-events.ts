@@ -23,7 +23,7 @@ export const LIVE_QUERIES: LiveQueries<LiveEntry> = {
   pollEvents,
   findEndedSessions,
   readBatch: readLiveBatch,
-  // The streams of people with saved searches learn that they must wait for matches.
+  // People with saved searches get these entries too, which tells their streams to wait for matches.
   keysOf: (entry) => [...new Set([...keysOf(entry), ...searchersIn(entry)])],
   delayed: {
     positionsChannel: MATCHES_CHANNEL,
@@ -39,7 +39,7 @@ function keysOf(entry: LiveEntry): string[] {
 const searchersIn = (entry: LiveEntry) => ('searchers' in entry && entry.searchers) || [];
 const matchesIn = (entry: LiveEntry) => ('matches' in entry && entry.matches) || [];
 
-/** True if the stream's reader has a saved search, and so must wait for its matches. */
+/** True if the stream's reader has a saved search, so the stream must wait for matches. */
 export function mustWait({ userId }: Viewer, entry: LiveEntry): boolean {
   return searchersIn(entry).includes(userId);
 }

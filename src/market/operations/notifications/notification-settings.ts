@@ -85,7 +85,7 @@ function problemsIn(settings: readonly Change[], role: Role): Record<string, str
   for (const [at, { type, channel }] of settings.entries()) {
     const known = types.get(type);
     if (!known && type === MATCHED_EVENT && role === 'contractor')
-      problems[`settings.${at}.type`] = `is ${type}, which each saved search has its own alert for`;
+      problems[`settings.${at}.type`] = `is ${type}, which is controlled by the alert of each saved search instead`;
     else if (!known) problems[`settings.${at}.type`] = `is ${type}, which ${role}s aren’t notified of`;
     else if (settings.findIndex((other) => other.type === type) < at)
       problems[`settings.${at}.type`] = `is ${type}, which is already in the list`;

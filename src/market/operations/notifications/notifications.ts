@@ -25,9 +25,9 @@ export interface Feed {
 export const listNotifications = operation({
   name: 'notifications',
   description:
-    'Lists your notifications, newest first. You’re notified of events on your jobs, bids, and account, and of jobs ' +
-    'that match your saved searches, but never of your own actions. If you lose access to an event, its notification ' +
-    'disappears.',
+    'Lists your notifications, newest first. You’re notified of events on your jobs, bids, and account, and of new ' +
+    'jobs that match your saved searches. You’re never notified of your own actions. If you lose access to an event, ' +
+    'its notification disappears.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({

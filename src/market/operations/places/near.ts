@@ -85,7 +85,7 @@ interface Around {
   readonly miles: number;
 }
 
-/** Null if no place was requested. Refuses an unknown place, and names its field after the field it's inside. */
+/** Null if no place was requested. Refuses an unknown place. The error has `inside` before the field's name. */
 export async function placeAround({ near, ...flat }: NearInput, inside = ''): Promise<Around | null> {
   const place = near ?? flatPlace(flat);
   if (!place) return null;

@@ -1,4 +1,4 @@
-/** Contractors save searches, and get the jobs that match when they're published. */
+/** Contractors save searches. When a matching job is published, they get the event. */
 import { z } from 'zod';
 import { invalidField } from '../../../platform/call/validation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
@@ -42,20 +42,24 @@ const { name, alert } = SAVED_SEARCH.schema.shape;
 
 const filter = withRule(
   z.strictObject({
-    search: optionalText(TEXT.title).describe('Text that the job’s title or description contains, ignoring case.'),
+    search: optionalText(TEXT.title).describe(
+      'Only jobs whose title or description contains this text, ignoring case.',
+    ),
     categories: z
       .array(requiredText(TEXT.kind))
       .max(SAVED_SEARCHES.categoriesMax)
       .nullish()
-      .describe('Jobs in one of these trades.'),
-    urgency: JOB.schema.shape.urgency.nullish().describe('Jobs with this urgency.'),
+      .describe('Only jobs in one of these trades.'),
+    urgency: JOB.schema.shape.urgency.nullish().describe('Only jobs with this urgency.'),
     budgetMin: money
       .nullish()
-      .describe('The lowest budget. A job matches if its budget overlaps the range, and never if it has no budget.'),
-    budgetMax: money.nullish().describe('The highest budget.'),
+      .describe('The lower end of the budget range. Only jobs whose budget overlaps the range match.'),
+    budgetMax: money
+      .nullish()
+      .describe('The upper end of the budget range. A job without a budget doesn’t match any range.'),
     near: nearInputs('jobs', NEAR_MILES_MAX.jobs)
       .place.nullish()
-      .describe('Jobs near a place. The distance is measured to the center of the job’s city.'),
+      .describe('Only jobs near this place. The distance is measured to the center of the job’s city.'),
   }),
   ['budgetMin', 'budgetMax', 'near'],
   ({ budgetMin, budgetMax, near }): Record<string, string> => ({
@@ -67,7 +71,7 @@ type Filter = z.output<typeof filter>;
 
 const FIELDS = {
   name: name.describe('A name for the search, such as `Plumbing in Austin`.'),
-  filter: filter.describe('The jobs to find. Requires a category, a place, or some text of at least 3 characters.'),
+  filter: filter.describe('The jobs to find. Requires a category, a place, or a `search` of at least 3 characters.'),
   alert: alert.describe('When to email you about a match: `now`, `daily` (in the digest), or `off`.'),
 };
 
@@ -78,14 +82,14 @@ function problemsIn({ filter: wanted }: { filter?: Filter | null | undefined }):
     (categories?.length ?? 0) > 0 || near != null || [...(search ?? '')].length >= SAVED_SEARCHES.textMin;
   return isNarrow
     ? {}
-    : { filter: `must have a category, a place, or some text of at least ${SAVED_SEARCHES.textMin} characters` };
+    : { filter: `must have a category, a place, or search text of at least ${SAVED_SEARCHES.textMin} characters` };
 }
 
 export const createSavedSearch = operation({
   name: 'createSavedSearch',
   description:
-    'Saves a search. When a job that matches it is published, you get the event `job.published` as if the job were ' +
-    'yours: in `myEvents`, in your notifications, from your webhooks, and by email if you ask for it.',
+    'Saves a search. When a matching job is published, you get the event `job.published` in `myEvents`, in your ' +
+    'notifications, from your webhooks, and by email if `alert` says so.',
   allows: ['contractor'],
   budget: 'write',
   input: withRule(z.strictObject(FIELDS), ['filter'], problemsIn),
@@ -183,8 +187,8 @@ const SETTLED_FIELDS = settledFields(SAVED_SEARCH).filter((field) => field !== '
 export const updateSavedSearch = operation({
   name: 'updateSavedSearch',
   description:
-    'Changes a saved search. Omitted fields are unchanged, and a new filter replaces the whole old one. It matches ' +
-    'only jobs that are published from now on. Earlier matches stay.',
+    'Changes a saved search. Omitted fields are unchanged. A new filter replaces the entire old filter, and matches ' +
+    'only jobs that are published after the change. Earlier matches stay.',
   allows: ['contractor'],
   budget: 'write',
   input: withRule(
@@ -221,7 +225,7 @@ export const updateSavedSearch = operation({
 
 export const deleteSavedSearch = operation({
   name: 'deleteSavedSearch',
-  description: 'Deletes a saved search. The events that it matched stay among your events.',
+  description: 'Deletes a saved search. Earlier matches stay.',
   allows: ['contractor'],
   budget: 'write',
   input: z.strictObject({ id }),

@@ -18,17 +18,15 @@ export interface Replay extends ReplayedEvents {
 export const replayEvents = operation({
   name: 'replayEvents',
   description:
-    'Sends past events to a webhook endpoint again, with the same `webhook-id`. You get the events after a position ' +
-    'that you can read now and that have one of the endpoint’s types, even if they happened before you created the ' +
+    'Sends past events to a webhook endpoint again, with the same `webhook-id`. Of the events after a position, you ' +
+    'get those that you can read now and that have one of the endpoint’s types, even if they’re older than the ' +
     `endpoint. A call covers up to ${WEBHOOKS.replayEventsMax.toLocaleString('en-US')} of your events, oldest first.`,
   allows: 'signed in',
   budget: 'write',
   input: z.strictObject({
     id: idInPath('webhookEndpoint').describe('The webhook endpoint.'),
     after: position.describe('Replays the events after this position.'),
-    until: position
-      .nullish()
-      .describe('The last position to replay. If omitted, all events after `after` are replayed.'),
+    until: position.nullish().describe('The last position to replay. If omitted, all later events are replayed.'),
   }),
   async run({ db, viewer, caller }, { id, after, until = null }): Promise<Replay> {
     const webhook = await ownEndpoint(db, viewer, id);

@@ -9,7 +9,7 @@ import { JOB } from './job.js';
 
 const line = text(TEXT.line).nullable();
 
-export const SAVED_SEARCH_PLACE = entity('SavedSearchPlace', 'The place that a saved search looks near.', {
+export const SAVED_SEARCH_PLACE = entity('SavedSearchPlace', 'The place near which a saved search finds jobs.', {
   zipCode: { type: line, description: 'The US ZIP code. Null if the search has a city.', example: '78704' },
   city: { type: line, description: 'The US city. Null if the search has a ZIP code.', example: null },
   state: { type: line, description: 'The city’s state. Null if the search has a ZIP code.', example: null },
@@ -22,7 +22,7 @@ export const SAVED_SEARCH_PLACE = entity('SavedSearchPlace', 'The place that a s
 
 export const SAVED_SEARCH_FILTER = entity(
   'SavedSearchFilter',
-  'The jobs that a saved search finds. A null field or an empty list doesn’t restrict them.',
+  'The filter of a saved search. A null field or an empty list matches all jobs.',
   {
     search: {
       type: text(TEXT.title).nullable(),
@@ -31,35 +31,35 @@ export const SAVED_SEARCH_FILTER = entity(
     },
     categories: {
       type: z.array(requiredText(TEXT.kind)).max(SAVED_SEARCHES.categoriesMax),
-      description: 'The trades to find jobs in.',
+      description: 'The trades. A job matches if it’s in one of them.',
       example: ['plumbing'],
     },
     urgency: { type: JOB.fields.urgency.type, description: 'The job’s urgency.', example: null },
     budgetMin: {
       type: money.nullable(),
-      description: 'The lowest budget. Ranges match if they overlap.',
+      description: 'The lower end of the budget range. A job matches if its budget overlaps the range.',
       example: 500,
     },
     budgetMax: {
       type: money.nullable(),
-      description: 'The highest budget. Ranges match if they overlap.',
+      description: 'The upper end of the budget range. A job matches if its budget overlaps the range.',
       example: null,
     },
-    near: { type: SAVED_SEARCH_PLACE.schema.nullable(), description: 'The place that jobs are near.' },
+    near: { type: SAVED_SEARCH_PLACE.schema.nullable(), description: 'The place to find jobs near.' },
   },
 );
 
 export const SAVED_SEARCH = entity(
   'SavedSearch',
-  'A search that a contractor saved. When a job that matches it is published, the contractor gets the event on every ' +
-    'channel, and an email if the search asks for one.',
+  'A contractor’s saved search. When a matching job is published, the contractor gets the event in `myEvents`, in ' +
+    'their notifications, from their webhooks, and by email if `alert` says so.',
   {
     id: identifier('savedSearch'),
     name: { type: requiredText(TEXT.name), description: 'The name.', example: 'Plumbing in Austin', written: true },
     filter: { type: SAVED_SEARCH_FILTER.schema, description: 'The jobs that the search finds.' },
     alert: {
       type: enumOf(CHANNELS, 'NotificationChannel'),
-      description: 'When an email about a match is sent.',
+      description: 'When the contractor is emailed about a match.',
       example: 'now',
       written: true,
     },

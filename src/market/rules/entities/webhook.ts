@@ -72,19 +72,21 @@ export const NEW_WEBHOOK = entity('NewWebhook', 'A webhook endpoint and its new 
   },
 });
 
-export const WEBHOOK_REPLAY = entity('WebhookReplay', 'The events that are sent to a webhook endpoint again.', {
+export const WEBHOOK_REPLAY = entity('WebhookReplay', 'The result of replaying events to a webhook endpoint.', {
   webhook: { type: WEBHOOK_ENDPOINT.schema, description: 'The endpoint.' },
   replayedCount: {
     type: integer(),
-    description: 'The number of events that are sent again. Events that haven’t been sent yet don’t count.',
+    description:
+      'The number of events that will be sent again. New events that are about to be sent for the first time don’t ' +
+      'count.',
     example: 3,
   },
   nextAfter: {
     type: position.nullable(),
     description:
       `The position to pass as \`after\` to replay the rest. A call covers up to ` +
-      `${WEBHOOKS.replayEventsMax.toLocaleString('en-US')} of your events, including types that the endpoint doesn’t ` +
-      'get. Null if no events are left.',
+      `${WEBHOOKS.replayEventsMax.toLocaleString('en-US')} of your events, including events of types that the ` +
+      'endpoint doesn’t get. Null if no events are left.',
     example: null,
   },
 });

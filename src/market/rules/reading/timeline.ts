@@ -114,7 +114,7 @@ export interface EventOnJob<Event> {
   readonly isHidden?: boolean;
   /** Includes at least the viewer's own bids. */
   readonly bids: readonly { readonly contractorId: ContractorId; readonly status: BidState }[];
-  /** The contractors whose saved searches the event matched. Includes at least the viewer. */
+  /** The contractors whose saved searches the event matched. Includes at least the viewer, if theirs did. */
   readonly matches?: readonly ContractorId[] | undefined;
 }
 

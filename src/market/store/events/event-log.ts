@@ -89,7 +89,7 @@ const rowsMax = (rows: number) => sql`limit ${sql.raw(String(rows))}`;
 /** Reading the award from the job instead would read another row for each of the contractor's bids. */
 const visibleByBid = ($: Placeholders<LogValues>) => visibleEventsOfBidder($('contractorId'), IS_ACCEPTED);
 
-/** The publications that matched the contractor's saved searches, under the name that the conditions use. */
+/** The matches of the contractor's saved searches, with the alias `events`, because the conditions use that name. */
 function matchesFrom($: Placeholders<LogValues>, condition: SQL | undefined): SQL {
   return sql`${notifications} "events" join ${jobs} on "jobs"."id" = "events"."job_id"
     where "events"."user_id" = ${$('userId')} and "events"."match_alert" is not null
@@ -251,7 +251,7 @@ export type EventWithParties = EventOnJob<EventRow>;
 
 const isMatchable = sql`"events"."type" = ${sql.raw(`'${MATCHED_EVENT}'`)}`;
 
-/** The matches of these contractors. Only the streams of people with saved searches need them. */
+/** Which of these contractors have a saved search that the event matched. Only delayed streams need this. */
 const matchesOf = ($: Placeholders<{ contractorIds: string }>) =>
   sql<ContractorId[] | null>`(case
   when ${isMatchable} then (
@@ -308,7 +308,7 @@ const selectBatch = statement(
   'json',
 );
 
-/** Searches have been compared with every event in this batch. */
+/** Every event in this batch has been compared with the saved searches. */
 const selectMatchedBatch = statement(
   'selectMatchedBatch',
   ($: Placeholders<BatchValues>) => ({ ...withParties($), matches: matchesOf($) }),
@@ -317,7 +317,7 @@ const selectMatchedBatch = statement(
 );
 
 export type BatchedEvent = EventWithParties & {
-  /** The IDs of the contractors and their users who have saved searches, so their streams must wait for matches. */
+  /** The contractor IDs and user IDs of people with saved searches, whose streams must wait for matches. */
   readonly searchers?: readonly string[] | null;
 };
 

@@ -42,7 +42,7 @@ export const lockEmails = statement(
   (_: Placeholders<object>) => sql`select pg_try_advisory_xact_lock(${EMAIL_KEY}) as is_locked`,
 );
 
-/** Digests clear marks, so they wait until no other step sets any. */
+/** Digests clear marks, so they wait until no other step is setting any. */
 export const waitForEmails = statement(
   'waitForEmails',
   { isLocked: sql`is_locked` },
@@ -340,7 +340,7 @@ export const endDigest = statement('endDigest', {}, (_: Placeholders<object>) =>
   builder.update(notificationCursor).set({ digestUpTo: null }),
 );
 
-/** Saved searches say when their matches are emailed, so they're turned off too. */
+/** Each saved search says when its matches are emailed, so the searches' alerts are turned off too. */
 export const turnOffEmails = statement(
   'turnOffEmails',
   {},

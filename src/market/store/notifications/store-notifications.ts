@@ -22,7 +22,7 @@ const WORK_AT_ONCE = sql.raw('10000');
 const EDITS_APART = sql.raw("interval '1 hour'");
 /** How many of the job's events are read to find the previous edit. */
 const LOOKED_BACK = sql.raw('20');
-/** How many notifications the events of a step delete. Reads hide the others. */
+/** How many notifications each kind of event deletes in a step. Reads hide the others. */
 const DELETED_AT_ONCE = sql.raw('10000');
 
 function isForAny(...readers: readonly NotificationReader[]): SQL {
@@ -101,7 +101,7 @@ const recipients = sql.join(
 const withdrawals = sql`select c.user_id, "events"."job_id", "events"."position"
   from ${NEW_EVENTS} join contractors c on c.id = "events"."bidder_id" where ${IS_WITHDRAWAL}`;
 
-/** Only contractors who bid on a job can see it after its end. The other matches would slow the feeds down. */
+/** After a job has ended, only its bidders can still see it. The matches of others would only slow down their feeds. */
 const HAS_ENDED = sql.raw(
   `"events"."to_status" in (${statesIn('end')
     .map((state) => `'${state}'`)

@@ -1,6 +1,6 @@
 /**
- * Where a contractor's feed ends. People with saved searches read only the events that have been compared with them, so
- * a match can't appear before the position that they've reached. Nobody else waits.
+ * Where a contractor's feed ends. People with saved searches read only events that have been compared with the
+ * searches, so a match can't appear before a position that they've already read. Nobody else waits.
  */
 import { sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { ContractorId } from '../../rules/ids.js';
@@ -15,7 +15,7 @@ export const feedEndOf = (contractor: Placeholder<'contractorId', ContractorId |
   select case when exists (select from ${savedSearches} where contractor_id = ${contractor})
     then (select matched_up_to from ${searchCursor}) else ${FEED_END} end)`;
 
-/** The IDs of those contractors who have saved searches, and of their users. */
+/** The IDs of the contractors who have saved searches, and the IDs of their users. */
 export const searchersAmong = (contractors: Placeholder) =>
   sql<string[] | null>`(
   select json_agg(ids.id) from contractors c cross join lateral (values (c.id), (c.user_id)) ids (id)

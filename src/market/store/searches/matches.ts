@@ -1,6 +1,6 @@
 /**
  * Compares published jobs with the saved searches. A match is a notification, which also makes the event part of the
- * contractor's own events. One server at a time locks a cursor, and inserts the matches along with it.
+ * contractor's own events. One server at a time locks a cursor, and inserts the matches as it moves the cursor.
  */
 import { sql } from 'drizzle-orm';
 import { SAVED_SEARCHES } from '../../rules/market-limits.js';
@@ -14,7 +14,7 @@ import { notificationCursor, notifications } from '../tables/notifications.js';
 import { savedSearches, searchCursor } from '../tables/saved-searches.js';
 import { isOpenToBids } from '../visibility.js';
 
-/** Announces how far searches have been matched. */
+/** Announces up to which position events have been compared with the searches. */
 export const MATCHES_CHANNEL = 'matches';
 
 /** An idle server runs only this query. */
@@ -50,13 +50,13 @@ const matchesBudget = sql`(num_nonnulls(s.budget_min, s.budget_max) = 0 or num_n
   and coalesce(p.budget_max, 'infinity') >= coalesce(s.budget_min, 0)
   and coalesce(p.budget_min, 0) <= coalesce(s.budget_max, 'infinity'))`;
 
-/** First compares the latitudes, because most towns are too far north or south. */
+/** Most towns are too far north or south, which is checked first, without trigonometry. */
 const matchesPlace = sql`(s.latitude is null or abs(p.town[1] - s.latitude) <= (s.within_miles + 1) / 69
   and ${milesBetween(sql`p.town`, { latitude: sql`s.latitude`, longitude: sql`s.longitude` })} <= s.within_miles)`;
 
 /**
  * Moves the cursor, inserts the matches up to it, and announces it. A job that nobody can find anymore doesn't match.
- * Another job that has been edited since matches as it is now.
+ * If a job has been edited since it was published, the searches are compared with the edited job.
  */
 const matchSearches = statement(
   'matchSearches',

@@ -44,8 +44,8 @@ export const countSavedSearches = statement(
 );
 
 /**
- * No event gets a position until this transaction ends. The owner's feed ends where searches have been matched, so a
- * position that they've already read must not match. The next statement must read the last position.
+ * No event gets a position until this transaction ends. The owner may already have read up to the last position, so
+ * only later positions may match. The next statement must read the last position.
  */
 export const holdPositions = statement(
   'holdPositions',
@@ -108,7 +108,7 @@ export const deleteSavedSearch = statement(
       .returning(fields),
 );
 
-/** Somebody who unsubscribed wants emails about matches again. */
+/** Call this if a person who has unsubscribed wants emails about matches again. */
 export const allowMatchEmails = statement('allowMatchEmails', {}, ($: Placeholders<{ userId: UserId }>) =>
   builder
     .delete(notificationSettings)

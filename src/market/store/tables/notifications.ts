@@ -21,7 +21,7 @@ export const notifications = pgTable(
     jobId: idColumn('job'),
     /** True while the notification waits for a digest. */
     isEmailedLater: boolean().notNull().default(false),
-    /** How to email the person about a job that matched a saved search. Null if they're notified for another reason. */
+    /** When to email the person about a job that matched a search. Null if they're notified for another reason. */
     matchAlert: text().$type<Channel>(),
   },
   (t) => [

@@ -1,4 +1,4 @@
-/** The filters that contractors save. A job that matches one when it's published is a row of `notifications`. */
+/** The searches that contractors save. Each match is a row of `notifications`. */
 import { sql } from 'drizzle-orm';
 import { boolean, check, doublePrecision, index, pgTable, text } from 'drizzle-orm/pg-core';
 import type { Channel } from '../../rules/notifications.js';
@@ -31,7 +31,7 @@ export const savedSearches = pgTable(
     latitude: doublePrecision(),
     longitude: doublePrecision(),
 
-    /** The last position when the search was saved or changed. Only later events can match. */
+    /** The last position when the search was saved or its filter was changed. Only later events can match. */
     matchesAfter: position().notNull(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),

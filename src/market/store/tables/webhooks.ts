@@ -40,7 +40,7 @@ export const webhookEndpoints = pgTable(
     updatedAt: updatedAt(),
     /** The last position among the deliveries that were deleted after a month. Null if none was deleted. */
     lastPosition: position(),
-    /** True if the owner has saved searches, so the next events are enqueued only after they've been matched. */
+    /** True if the owner has saved searches, so events are enqueued only after they've been compared with them. */
     waitsForMatching: boolean().notNull().default(false),
     /** From this time on, no user can see the endpoint. Its deliveries are deleted in batches. */
     deletedAt: moment(),

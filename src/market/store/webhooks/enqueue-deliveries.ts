@@ -17,8 +17,8 @@ export function deliveryTo(endpointId: WebhookEndpointId, { id, type, position }
 
 /**
  * The previous delivery is in the same list, or stored, or was deleted after a month. An event in the list that already
- * has a delivery counts too. Rows that other transactions haven't committed don't, so replays and new events can run at
- * the same time without locking the endpoint.
+ * has a delivery counts too. Rows that other transactions haven't committed don't count, so replays and the fan-out can
+ * run at the same time without locking the endpoint.
  */
 const PREVIOUS_POSITION = sql`greatest(
   lag(position) over (partition by endpoint_id order by position),
@@ -54,7 +54,7 @@ export async function enqueue(tx: Db, deliveries: readonly ReturnType<typeof del
 const selectDeliveriesOf = statement(
   'selectDeliveriesOf',
   { id: webhookDeliveries.id, eventId: webhookDeliveries.eventId, isBeingSent: sql<boolean>`is_being_sent` },
-  // Looks up each event, because an index on the endpoint alone would find all its deliveries.
+  // Looks up each event, because an index on only the endpoint would find all its deliveries.
   ($: Placeholders<{ endpointId: WebhookEndpointId; eventIds: string }>) =>
     sql`select d.id, d.event_id, d.is_being_sent from unnest(${$('eventIds')}::text[]) as event (id)
       cross join lateral (select id, event_id, exists (select from tasks
@@ -63,8 +63,8 @@ const selectDeliveriesOf = statement(
 );
 
 /**
- * Sends events again that already have a delivery. Locks tasks before deliveries, as the queue does. A delivery that is
- * being sent stays unchanged, because the queue would have to wait for this transaction.
+ * Sends events even if they already have deliveries. Locks tasks before deliveries, as the queue does. A delivery that
+ * is being sent stays unchanged, because otherwise the queue would have to wait for this transaction.
  */
 export async function enqueueAgain(tx: Db, endpointId: WebhookEndpointId, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;

@@ -1,6 +1,7 @@
 /**
  * Inserts the deliveries of new events in the transaction that moves a cursor. Only one server does this at a time. The
- * endpoints of people with saved searches wait until the searches have been matched, and have a cursor of their own.
+ * endpoints of people with saved searches wait until events have been compared with the searches. They have their own
+ * cursor.
  */
 import { eq, sql, type SQL } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, UserId, WebhookEndpointId } from '../../rules/ids.js';
@@ -39,7 +40,7 @@ export const insertCursor = statement(
       .returning(fields),
 );
 
-/** The last position that the other cursor can move to. It never gets ahead of the first cursor. */
+/** The last position that the second cursor can move to. It never gets ahead of the first cursor. */
 const MATCHED_POSITION = sql<string>`least(${webhookCursor.position}, (select ${searchCursor.matchedUpTo}
   from ${searchCursor}))`;
 
@@ -205,7 +206,7 @@ const CANDIDATES_A_TURN = 200;
 
 /**
  * The deliveries and the cursor are committed together, so no delivery is lost or created twice. Returns false if there
- * are no new events or another instance has locked the cursors. If the cursor has no endpoints, it moves to the end.
+ * are no new events or another instance has locked the cursors. If no endpoint uses the cursor, it moves to the end.
  */
 export function stepCursor(db: Db, cursor: OfCursor): Promise<boolean> {
   return db.inTransaction(async (tx) => {

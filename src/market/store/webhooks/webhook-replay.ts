@@ -1,6 +1,6 @@
 /**
- * Enqueues past events for an endpoint, in batches. Doesn't lock the endpoint, and leaves out the events that the
- * fan-out is about to enqueue. So neither one waits for the other.
+ * Enqueues past events for an endpoint, in batches. Doesn't lock the endpoint, and skips the events that the fan-out is
+ * about to enqueue, so neither one waits for the other.
  */
 import { and, eq, sql } from 'drizzle-orm';
 import { EVENT_TYPES } from '../../rules/events.js';
@@ -69,7 +69,7 @@ const selectAccountEventsOf = statement(
       .limit(BATCH + 1),
 );
 
-/** Reads the next events that the endpoint's owner receives, whatever the types of job events. */
+/** Reads the next events that the owner receives: all job events, and account events of the endpoint's types. */
 async function readBatch(tx: Db, viewer: Viewer, { accountEventTypes }: WebhookEndpoint, { after, until }: Range) {
   const [ofJobs, ofAccount] = await pipelined(
     listOwnEvents(tx, viewer, { size: BATCH, after: [after], upTo: until ?? undefined }),

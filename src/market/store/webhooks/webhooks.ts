@@ -92,8 +92,9 @@ export const insertWebhookEndpoint = statement(
 
 /**
  * Call this in the transaction that saves a search, and hold the account's lock. From now on, the person's endpoints
- * get events from the cursor that waits for matching. That cursor is never ahead of the other one, so it only repeats
- * events that are already enqueued. The update also locks endpoints that wait already, so `stopWaiting` skips them.
+ * get events from the cursor that waits for matching. That cursor is never ahead of the other one, so at most, it
+ * repeats events that are already enqueued. The update also locks endpoints that are already waiting, so `stopWaiting`
+ * skips them.
  */
 export const waitForMatching = statement('waitForMatching', {}, ($: Placeholders<{ userId: UserId }>) =>
   builder
@@ -103,7 +104,7 @@ export const waitForMatching = statement('waitForMatching', {}, ($: Placeholders
 );
 
 /**
- * Returns endpoints to the other cursor if their owners have no saved searches anymore. Does nothing unless both
+ * Returns endpoints to the other cursor if their owners no longer have saved searches. Does nothing unless both
  * cursors are at the same position. The caller must hold the cursors' lock. Skips endpoints that are locked.
  */
 export const stopWaiting = statement('stopWaiting', {}, (_: Placeholders<object>) =>

@@ -1,4 +1,4 @@
-/** A saved search matches exactly the jobs that the list of open jobs shows with the same filter. */
+/** With the same filter, a saved search matches exactly the jobs in the list of open jobs. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
 import { diceOf } from '../../../setup/random/dice.js';
@@ -25,7 +25,7 @@ afterAll(() => app.close());
 const LIST = `query ($filter: JobFilter, $after: String) { jobs(filter: $filter, first: 100, after: $after) {
   nodes { id } pageInfo { hasNextPage } } }`;
 
-it(`for random filters and jobs (FC_SEED=${SEED})`, async () => {
+it(`random filters match the jobs that the list shows (FC_SEED=${SEED})`, async () => {
   const dice = diceOf(SEED);
   const maybe = <T>(percent: number, value: () => T) => (dice.percent(percent) ? value() : null);
   const places = [

@@ -1,4 +1,4 @@
-/** Saved searches: what they accept, what they match, and on which channels a match arrives. */
+/** Saved searches: what they accept, what they match, and where a match arrives. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readSearchLag } from '../../../../src/market/store/figures.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
@@ -41,7 +41,7 @@ async function publish(fields: object = {}, owner = people.owner): Promise<strin
   return created.body.id;
 }
 
-/** Every event has been compared with the searches. */
+/** Waits until every event has been compared with the searches. */
 async function allMatched(): Promise<void> {
   await allNumbered(app);
   await until(
@@ -119,9 +119,9 @@ describe('a search', () => {
     expect((await app.rest('GET', '/v1/saved-searches', { token: rosa.token })).body.data).toEqual([]);
   });
 
-  it('must be narrow, and names an unknown place', async () => {
+  it('must be narrow, and rejects an unknown place', async () => {
     const rosa = await contractor(app, 'Rosa');
-    const narrow = { filter: 'must have a category, a place, or some text of at least 3 characters' };
+    const narrow = { filter: 'must have a category, a place, or search text of at least 3 characters' };
     for (const filter of [{}, { search: 'ab' }, { categories: [] }, { urgency: 'urgent' }, { budget_min: 1 }])
       expect(await refusal(rosa, { name: 'All', filter, alert: 'off' })).toEqual([400, narrow]);
     const near = (place: object) => ({ name: 'There', alert: 'off', filter: { near: { within_miles: 10, ...place } } });
@@ -142,7 +142,7 @@ describe('a search', () => {
     ).toEqual([400, { 'filter.budget_max': 'must be at least budget_min' }]);
   });
 
-  it('can be saved ten times, even by eleven calls at the same time', async () => {
+  it('can be saved only ten times, even by eleven calls at the same time', async () => {
     const rosa = await contractor(app, 'Rosa');
     const body = { name: 'New jobs', filter: ROOFING, alert: 'off' };
     const answers = await Promise.all(
@@ -154,7 +154,7 @@ describe('a search', () => {
     );
   });
 
-  it('is private, and only contractors have any', async () => {
+  it('is private, and only for contractors', async () => {
     const [rosa, otto] = [await contractor(app, 'Rosa'), await contractor(app, 'Otto')];
     const path = `/v1/saved-searches/${await save(rosa, ROOFING)}`;
     for (const method of ['GET', 'PUT', 'DELETE'])
@@ -175,10 +175,10 @@ describe('a search', () => {
 describe('a match', () => {
   it.each([
     ['a category', { categories: ['roofing', 'siding'] }, {}, { category: 'plumbing' }],
-    ['a text in the title, ignoring case', { search: 'MEND the' }, {}, { title: 'Fix the roof' }],
-    ['a text in the description', { search: 'rain in' }, {}, { description: 'It leaks.' }],
+    ['text in the title, ignoring case', { search: 'MEND the' }, {}, { title: 'Fix the roof' }],
+    ['text in the description', { search: 'rain in' }, {}, { description: 'It leaks.' }],
     [
-      'characters that patterns use',
+      'characters with a special meaning in patterns',
       { search: '100% _new' },
       { title: 'A 100% _new roof' },
       { title: 'A 100x new roof' },
@@ -204,7 +204,7 @@ describe('a match', () => {
     expect(found.status).toBe(200);
   });
 
-  it('is an event and a notification, once, however many of a person’s searches it matches', async () => {
+  it('is one event and one notification, even if several of a person’s searches match', async () => {
     const rosa = await contractor(app, 'Rosa');
     await save(rosa, ROOFING);
     await save(rosa, { search: 'roof' });
@@ -266,7 +266,7 @@ describe('a match', () => {
     expect(jobsIn(await eventsOf(rosa))).toEqual([job]);
   });
 
-  it('is forgotten once the job has ended, except by people who bid on it', async () => {
+  it('is deleted once the job has ended, except for people who bid on it', async () => {
     const [rosa, otto] = [await contractor(app, 'Rosa'), await contractor(app, 'Otto')];
     for (const by of [rosa, otto]) await save(by, ROOFING);
     const job = await publish();
@@ -280,7 +280,7 @@ describe('a match', () => {
     ]);
   });
 
-  it('is left out if nobody can find the job anymore when it’s compared', async () => {
+  it('isn’t stored if nobody can find the job anymore when it’s compared', async () => {
     const [rosa, owner] = [await contractor(app, 'Rosa'), await homeowner(app, 'Olga')];
     await giveTokens(app, people.admin, owner, 1_000);
     await save(rosa, ROOFING);
@@ -302,7 +302,7 @@ describe('a match', () => {
     expect((await app.rest('GET', `/v1/jobs/${job}`, { token: rosa.token })).status).toBe(200);
   });
 
-  it('and a bid on the same job give the publication once, and a withdrawal keeps it', async () => {
+  it('and a bid on the same job bring the event only once, and a withdrawal keeps it', async () => {
     const rosa = await contractor(app, 'Rosa');
     await save(rosa, ROOFING);
     const job = await publish();
@@ -317,7 +317,7 @@ describe('a match', () => {
     expect(feed.body.data.map(({ type }: Json) => type)).toEqual(['job.published']);
   });
 
-  it('is found in every page of a long log, forward and backward', async () => {
+  it('is found on every page of a long log, forward and backward', async () => {
     const rosa = await contractor(app, 'Rosa');
     await save(rosa, { search: 'every fifth' });
     const wanted: string[] = [];
@@ -350,8 +350,8 @@ describe('a match', () => {
   });
 });
 
-describe('while searches wait to be matched', () => {
-  it('only the feeds of people with searches end there, and every position comes once', async () => {
+describe('while events wait to be compared', () => {
+  it('only people with searches wait for them, and every position comes once', async () => {
     const [rosa, otto] = [await contractor(app, 'Rosa'), await contractor(app, 'Otto')];
     await save(rosa, ROOFING);
     const job = await publish({ category: 'siding' });
@@ -377,7 +377,7 @@ describe('while searches wait to be matched', () => {
     ]);
   });
 
-  it('a search that is saved meanwhile matches no position that its owner has already read', async () => {
+  it('a new search doesn’t match positions that its owner has already read', async () => {
     const rosa = await contractor(app, 'Rosa');
     const early = await publish();
     await allMatched();
@@ -426,7 +426,7 @@ describe('streams', () => {
     expect(jobsIn(notifications.events)).toEqual([first, second]);
   });
 
-  it('that continue after a position get what was matched since, once', async () => {
+  it('that continue after a position get each later match once', async () => {
     const rosa = await contractor(app, 'Rosa');
     await save(rosa, ROOFING);
     const jobs = [await publish(), await publish(), await publish()];
@@ -440,7 +440,7 @@ describe('streams', () => {
   });
 });
 
-it('operators see how long events have waited to be matched', async () => {
+it('operators see how long events have waited to be compared', async () => {
   const { db } = app.services;
   await allMatched();
   expect(await readSearchLag(db)).toBe(0);

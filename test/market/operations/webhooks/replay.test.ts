@@ -86,7 +86,7 @@ describe('a replay', () => {
     expect(after.map(({ attempts }) => attempts.length)).toEqual([1, 2, 2]);
   });
 
-  it('sends purged events and those from before the endpoint, each after the one before it', async () => {
+  it('sends events without a delivery, even from before the endpoint, with their previous positions', async () => {
     const owner = await homeowner(app, 'Olga');
     const old = await drafts(owner, 2);
     const hook = await hookOf(owner);
@@ -109,7 +109,7 @@ describe('a replay', () => {
     ]);
   });
 
-  it('leaves out what its owner can no longer see, and other types', async () => {
+  it('skips events that its owner can no longer see, and other types', async () => {
     const { owner, bidder } = people;
     const hook = await hookOf(bidder, { event_types: ['job.cancelled', 'bid.submitted'] });
     const job = await givenJob(app, 'open', people);
@@ -177,7 +177,7 @@ describe('a replay', () => {
     await app.rest('DELETE', `/v1/webhooks/${hook.id}`, { token: hook.owner.token });
   });
 
-  it('counts nothing for an empty range', async () => {
+  it('replays nothing for an empty range', async () => {
     const hook = await hookOf(await homeowner(app, 'Ina'));
     const after = await last();
     expect((await replay(hook, hook.owner, { after, until: after })).body).toMatchObject({
@@ -219,7 +219,7 @@ describe('a replay', () => {
     expect((await replay(hook, program, { after: '0' })).status).toBe(200);
   });
 
-  it('is refused for a paused endpoint, and for positions that don’t exist or are out of order', async () => {
+  it('is rejected for a paused endpoint, and for positions that don’t exist or are out of order', async () => {
     const hook = await hookOf(await homeowner(app, 'Ute'));
     await drafts(hook.owner, 1);
     const end = await last();
@@ -256,7 +256,7 @@ describe('a replay', () => {
   });
 });
 
-it('a person can replay events six times an hour, and refused calls don’t count', async () => {
+it('a person can replay events six times an hour, and rejected calls don’t count', async () => {
   const limited = await openTestApp({ RATE_LIMITS: 'on' });
   const { token } = await homeowner(limited, 'Rosa');
   const made = await limited.rest('POST', '/v1/webhooks', { token, body: { url: 'https://hooks.example.com/' } });
