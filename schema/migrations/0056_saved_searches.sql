@@ -39,5 +39,5 @@ ALTER TABLE "webhook_endpoints" ADD COLUMN "waits_for_matching" boolean DEFAULT 
 ALTER TABLE "saved_searches" ADD CONSTRAINT "saved_searches_contractor_id_contractors_id_fk" FOREIGN KEY ("contractor_id") REFERENCES "public"."contractors"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "saved_searches_of_contractor" ON "saved_searches" USING btree ("contractor_id","created_at","id");--> statement-breakpoint
 ALTER TABLE "notifications" ADD CONSTRAINT "notifications_match_alert" CHECK ("notifications"."match_alert" in ('now', 'daily', 'off')) NOT VALID;--> statement-breakpoint
--- Earlier events match no search.
+-- Earlier events don't match any search.
 INSERT INTO "search_cursor" ("matched_up_to", "mailed_up_to") SELECT "stored_up_to", "stored_up_to" FROM "notification_cursor";

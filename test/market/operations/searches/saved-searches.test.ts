@@ -98,7 +98,8 @@ describe('a search', () => {
 
     const changed = await app.graphql(
       `mutation ($id: ID!) {
-        updateSavedSearch(id: $id, input: { name: "Roofs", alert: DAILY, filter: { search: "tiles" } }) { savedSearch { name alert filter { search categories near { city } } } } }`,
+        updateSavedSearch(id: $id, input: { name: "Roofs", alert: DAILY, filter: { search: "tiles" } }) {
+          savedSearch { name alert filter { search categories near { city } } } } }`,
       { token: rosa.token, variables: { id } },
     );
     expect(changed.data.updateSavedSearch.savedSearch).toEqual({
