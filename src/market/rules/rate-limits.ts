@@ -21,7 +21,7 @@ export const BUDGETS = {
   /** Events from the payment provider, which have no session. */
   paymentEvents: { max: 1_200, per: 'address' },
   /** Each replay can enqueue thousands of events. */
-  replay: { max: 6, per: 'user', windowSeconds: 3_600 },
+  replay: { max: 30, per: 'user', windowSeconds: 3_600 },
   /** The emails to one recipient that people request. */
   mailPerRecipient: { max: 3, per: 'recipient', windowSeconds: 3_600 },
   /** The emails that one signed-in caller requests. */

@@ -283,7 +283,7 @@ describe('the configured limits', () => {
       invalidToken: 1_200,
       expiredToken: 6_000,
       paymentEvents: 12_000,
-      replay: 6,
+      replay: 30,
       mailPerRecipient: 3,
       mailPerCaller: 20,
       mailPerAddress: 2_000,
