@@ -110,7 +110,7 @@ describe('limits', () => {
   });
 
   test('replays of events: six per user and hour', () => {
-    expect(BUDGETS.replay).toEqual({ max: 6, per: 'user', windowSeconds: 3_600 });
+    expect(BUDGETS.replay).toEqual({ max: 30, per: 'user', windowSeconds: 3_600 });
   });
 
   test('for requests outside production: ten times as many per address', () => {
