@@ -109,7 +109,7 @@ describe('limits', () => {
     expect(BUDGETS.mailPerAddress).toEqual({ max: 200, per: 'address', windowSeconds: 3_600 });
   });
 
-  test('replays of events: six per user and hour', () => {
+  test('replays of events: 30 per user and hour', () => {
     expect(BUDGETS.replay).toEqual({ max: 30, per: 'user', windowSeconds: 3_600 });
   });
 
