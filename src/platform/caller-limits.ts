@@ -105,7 +105,7 @@ export const DISCARDED_BODY = { bytesMax: 16_000_000, msMax: 10_000 } as const;
 
 export const IDEMPOTENCY_KEY = { charactersMax: 255, keptHours: 24 } as const;
 
-/** Clients fail on long headers. Above this size, the response links only the next page. */
+/** Clients and proxies fail on long headers. Above this size, the response links only the next page, or no page. */
 export const LINK_HEADER_BYTES_MAX = 8 * 1024;
 
 export const DRY_RUN_EFFECTS_HEADER_BYTES_MAX = 4 * 1024;

@@ -92,17 +92,23 @@ function link(
     ...next,
     ...(isCapped ? [] : [to('last', pageQuery(Math.max(1, pages)))]),
   ].join(', ');
-  const header = links.length <= LINK_HEADER_BYTES_MAX ? links : next.join('');
-  if (header !== '') response.setHeader('Link', header);
+  const header = [links, ...next].find(({ length }) => length <= LINK_HEADER_BYTES_MAX);
+  if (header !== undefined) response.setHeader('Link', header);
 }
 
 /**
  * Rebuilds the query from its parsed values. The original may have thousands of needless spaces or zeros, and clients
  * would fail on such a header.
  */
-function parsedQuery(route: Route, input: Input): [name: string, value: string][] {
-  const fields = (route.query ?? []).filter((field) => !PAGE_FIELDS.includes(field) && input[field] !== undefined);
-  return fields.map((field) => [wireName(field), String(input[field]).trim()]);
+function parsedQuery({ query = [], several = {} }: Route, input: Input): [name: string, value: string][] {
+  const fields = query.filter((field) => !PAGE_FIELDS.includes(field) && input[field] !== undefined);
+  // A list's values may contain commas, so each is sent under the name that may repeat.
+  const nameOf = new Map(Object.entries(several).map(([name, list]) => [list, name]));
+  return fields.flatMap((field) =>
+    [input[field]]
+      .flat()
+      .map((value): [string, string] => [wireName(nameOf.get(field) ?? field), String(value).trim()]),
+  );
 }
 
 const PAGE_FIELDS: readonly string[] = ['page', 'after'];

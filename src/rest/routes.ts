@@ -74,7 +74,10 @@ const JOBS_QUERY = [
   'status',
   'statuses',
   'category',
+  'categories',
   'urgency',
+  'budgetMin',
+  'budgetMax',
   'homeownerId',
   'contractorId',
   'updatedSince',
@@ -281,7 +284,7 @@ export const ROUTES: readonly Route[] = [
 
   route('GET', '/jobs', OPERATIONS.listJobs, {
     query: [...PAGE_QUERY, ...JOBS_QUERY],
-    several: { status: 'statuses' },
+    several: { status: 'statuses', category: 'categories' },
     shows: JOB_LIST_ITEM,
   }),
   route('POST', '/jobs', OPERATIONS.createJob, {

@@ -203,6 +203,20 @@ describe('with a hundred of the largest drafts', () => {
     expect(response.headers.get('link')?.length).toBeLessThan(500);
     expect(response.headers.get('link')).toMatch(/per_page=1&search=%E2%82%AC&page=2&after=/);
   });
+
+  it('filters that are too long for a header aren’t repeated in links', async () => {
+    const linkTo = async (length: number) => {
+      const categories = ['€'.repeat(64), ...times(19, (i) => `${'🛠'.repeat(length)}${i}`).split(' ')];
+      const response = await fetch(`${app.url}/v1/jobs?per_page=1&categories=${categories.join()}`, {
+        headers: { authorization: `Bearer ${hanna.token}` },
+      });
+      expect([response.status, ((await response.json()) as Json).data]).toEqual([200, [expect.anything()]]);
+      return response.headers.get('link');
+    };
+    expect(await linkTo(4)).toContain('rel="first"');
+    expect(await linkTo(15)).toMatch(/^<[^>]+>; rel="next"$/);
+    expect(await linkTo(62)).toBeNull();
+  });
 });
 
 describe('REST', () => {

@@ -1075,7 +1075,14 @@ describe('lists', () => {
     ] as const) {
       await callRest(app, 'create', {
         by: lena,
-        body: { ...DRAFT, title, description: `About ${title}`, category, urgency },
+        body: {
+          ...DRAFT,
+          title,
+          description: `About ${title}`,
+          category,
+          urgency,
+          ...(category && { budget_min: 100 }),
+        },
       });
     }
   });
@@ -1094,6 +1101,25 @@ describe('lists', () => {
       { category: 'plumbing', urgency: 'URGENT' },
       ['under_score'],
     ],
+    [
+      'several categories',
+      'categories=tiling,plumbing,roofing',
+      { categories: ['roofing', 'plumbing'] },
+      ['underXscore', 'under_score', 'Fix 100% of the Roof'],
+    ],
+    ['a budget below all of them', 'budget_max=99.99', { budgetMax: 99.99 }, []],
+    [
+      'a budget above all minimums',
+      'budget_min=1000000',
+      { budgetMin: 1_000_000 },
+      ['underXscore', 'under_score', 'Fix 100% of the Roof'],
+    ],
+    [
+      'a budget and a category',
+      'budget_min=100&budget_max=9999999999.99&category=plumbing',
+      { budgetMin: 100, budgetMax: 9_999_999_999.99, category: 'plumbing' },
+      ['underXscore', 'under_score'],
+    ],
     ['a state', 'status=open', { status: 'OPEN' }, []],
     ['nothing', '', {}, ['back\\slash', 'underXscore', 'under_score', 'Fix 100% of the Roof']],
   ];
@@ -1111,6 +1137,13 @@ describe('lists', () => {
     ['urgency=soon', { filter: { urgency: 'SOON' } }],
     [`search=${x(201)}`, { filter: { search: x(201) } }],
     [`category=${x(65)}`, { filter: { category: x(65) } }],
+    [`categories=a,${x(65)}`, { filter: { categories: ['a', x(65)] } }],
+    ['category=a&categories=b', { filter: { category: 'a', categories: ['b'] } }],
+    ['budget_min=2&budget_max=1', { filter: { budgetMin: 2, budgetMax: 1 } }],
+    ['budget_min=0.001', { filter: { budgetMin: 0.001 } }],
+    ['budget_max=10000000000', { filter: { budgetMax: 10_000_000_000 } }],
+    ['budget_min=cheap', undefined],
+    ['budget_min=1e3', undefined],
     ['per_page=0', { first: 0 }],
     ['per_page=101', { first: 101 }],
     ['per_page=-1', { first: -1 }],

@@ -649,8 +649,13 @@ function bodyOf({ op, by, job, bid, purchase, to }: Plan, market: Market, dice: 
     case 'listJobs':
       return {
         ...perhaps('status', () => (job ? job.state : 'open'), 25),
-        ...perhaps('category', () => dice.of(CATEGORIES), 15),
+        ...dice.of([
+          perhaps('category', () => dice.of(CATEGORIES), 30),
+          perhaps('categories', () => dice.of(SEVERAL_CATEGORIES), 30),
+        ]),
         ...perhaps('urgency', () => dice.of(URGENCIES), 20),
+        ...perhaps('budgetMin', () => dice.of([0, 0.7, 100, 1000.01]), 15),
+        ...perhaps('budgetMax', () => dice.of([1000.01, 1200, 5000.55]), 15),
         ...perhaps('search', () => dice.of(['sink', '100%', 'k_f', '\\', 'ROOF', '%', 'xyz']), 30),
         ...perhaps(
           'homeownerId',
@@ -718,6 +723,8 @@ function pageFor(dice: Dice, api: Api): Fields {
 }
 
 const CATEGORIES = ['plumbing', 'roofing', 'painting'] as const;
+/** Nobody paves. */
+const SEVERAL_CATEGORIES = [['plumbing', 'roofing'], ['painting', 'paving', 'painting'], ['roofing']] as const;
 const URGENCIES = ['standard', 'priority', 'urgent'] as const;
 const TITLES = ['Fix the sink', 'A roof, 100% dry', 'Oak_floor', 'Back\\slash', '  Trim me  '] as const;
 
@@ -904,7 +911,14 @@ function badValue(field: string, dice: Dice): unknown {
 function brokenQuery(op: Op, sound: Fields, dice: Dice, api: Api): Fields {
   const bad: Fields[] = [{ perPage: 0 }, { perPage: 101 }];
   if (op !== 'listEvents') bad.push({ status: 'lost' });
-  if (op === 'listJobs') bad.push({ urgency: 'asap' });
+  if (op === 'listJobs')
+    bad.push(
+      { urgency: 'asap' },
+      { category: 'roofing', categories: ['painting'] },
+      { categories: Array.from({ length: 21 }, () => 'roofing') },
+      { budgetMin: -1 },
+      { budgetMin: 5.5, budgetMax: 5 },
+    );
   if (api === 'rest') bad.push({ page: 0 }, { page: 'first' }, { wish: 1 }, { perPage: 1.5 });
   // If an unauthorized caller filters by owner and another filter is bad, the spec doesn't say which error comes first.
   const { homeownerId: _, ...rest } = sound;

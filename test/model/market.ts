@@ -1394,13 +1394,20 @@ export class Market {
     )
       throw new Refused({ code: 'FORBIDDEN' });
     const person = this.admit(call, ANYONE, shapes.JOB_LIST);
-    const { search, status, category, urgency, homeownerId, page, perPage } = call.body;
+    const { search, status, category, categories, urgency, budgetMin, budgetMax, homeownerId, page, perPage } =
+      call.body;
+    const overlaps = ({ fields }: Job) =>
+      (fields.budgetMin != null || fields.budgetMax != null) &&
+      Number(fields.budgetMin ?? 0) <= Number(budgetMax ?? Infinity) &&
+      Number(fields.budgetMax ?? Infinity) >= Number(budgetMin ?? 0);
     const contains = (text: unknown) => String(text).toLowerCase().includes(String(search).trim().toLowerCase());
     const rows = this.listedJobs(person).filter(
       (job) =>
         (search == null || contains(job.fields.title) || contains(job.fields.description)) &&
         (status == null || job.state === status) &&
         (category == null || job.fields.category === category) &&
+        (!Array.isArray(categories) || categories.includes(job.fields.category)) &&
+        ((budgetMin == null && budgetMax == null) || overlaps(job)) &&
         (urgency == null || job.fields.urgency === urgency) &&
         (homeownerId == null || job.owner.profileId === homeownerId),
     );

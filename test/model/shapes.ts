@@ -81,6 +81,13 @@ const lines: Kind = {
     return value.length > 20 ? 'wrong value' : 'yes';
   },
 };
+const trades: Kind = {
+  required: false,
+  fits: (value) => {
+    if (!Array.isArray(value)) return 'wrong type';
+    return value.length === 0 || value.length > 20 ? 'wrong value' : 'yes';
+  },
+};
 const anything: Kind = { required: false, fits: () => 'yes' };
 
 const LINE = 200;
@@ -210,7 +217,10 @@ export const JOB_LIST: Shape = {
   search: text(200),
   status: JOB_STATE,
   category: text(64),
+  categories: trades,
   urgency: URGENCY,
+  budgetMin: money,
+  budgetMax: money,
   homeownerId: { ...id('hmw'), required: false },
 };
 export const BID_LIST: Shape = {
@@ -241,6 +251,7 @@ export function flawsIn(shape: Shape, body: Values): Flaw[] {
     if (areSound && least != null && most != null && least > most)
       flaws.push(...pair.map((field) => ({ field, byType: false })));
   }
+  if (body.category != null && body.categories != null) flaws.push({ field: 'category', byType: false });
   return flaws;
 }
 

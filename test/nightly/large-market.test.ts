@@ -49,6 +49,14 @@ const FILTERS: Readonly<Record<string, string>> = {
   'status: COMPLETED': `j.status = 'completed'`,
   'category: "roofing", urgency: URGENT': `j.category = 'roofing' and j.urgency = 'urgent'`,
   'category: "thatching"': `j.category = 'thatching'`,
+  'categories: ["roofing", "thatching", "tiling"]': `j.category in ('roofing', 'tiling')`,
+  'categories: ["thatching", "glazing"], urgency: URGENT': 'false',
+  'budgetMin: 500, budgetMax: 600': '500 <= j.budget_max and j.budget_min <= 600',
+  'budgetMax: 170': 'j.budget_min <= 170',
+  'budgetMin: 899.51': 'j.budget_max >= 899.51',
+  'budgetMin: 0, budgetMax: 149.99': 'false',
+  'budgetMin: 850, categories: ["roofing", "plumbing"], status: OPEN': `j.budget_max >= 850 and j.status = 'open'
+    and j.category in ('roofing', 'plumbing')`,
   ...Object.fromEntries(
     Object.values(WORDS).flatMap((word) => [
       [`search: "${word}"`, description(word)],
@@ -59,6 +67,7 @@ const FILTERS: Readonly<Record<string, string>> = {
       ],
     ]),
   ),
+  [`search: "${WORDS.sparse}", categories: ["roofing", "thatching", "painting"], budgetMin: 700`]: `${description(WORDS.sparse)} and j.category in ('roofing', 'painting') and j.budget_max >= 700`,
   [NEAR_SMALL_TOWN]: `j.city = '${SMALL_TOWN.city}'`,
   [`search: "${WORDS.common}", ${NEAR_SMALL_TOWN}`]: `j.city = '${SMALL_TOWN.city}' and ${description(WORDS.common)}`,
   'near: { zipCode: "78704", withinMiles: 25 }': `j.city <> '${SMALL_TOWN.city}'`,
@@ -98,6 +107,16 @@ const ORDERED: readonly (readonly [list: string, where: string, order: string, i
     'orderBy: HIGHEST_BUDGET, filter: { status: OPEN, category: "roofing" }',
     `j.status = 'open' and j.category = 'roofing'`,
     'j.budget_max desc nulls last, j.id desc',
+  ],
+  [
+    'orderBy: HIGHEST_BUDGET, filter: { budgetMax: 600, categories: ["roofing", "tiling"] }',
+    `j.budget_min <= 600 and j.category in ('roofing', 'tiling')`,
+    'j.budget_max desc nulls last, j.id desc',
+  ],
+  [
+    'orderBy: RECENTLY_UPDATED, filter: { budgetMin: 500, budgetMax: 520, categories: ["roofing", "tiling"] }',
+    `j.budget_max >= 500 and j.budget_min <= 520 and j.category in ('roofing', 'tiling')`,
+    'j.updated_at desc, j.id desc',
   ],
   [
     `orderBy: HIGHEST_BUDGET, filter: { search: "${WORDS.sparse}" }`,
@@ -147,6 +166,8 @@ const NUMBERED: Readonly<Record<string, string>> = {
   'page=3&status=open': `j.status = 'open'`,
   'page=3&status=completed': `j.status = 'completed'`,
   'page=3&category=roofing': `j.category = 'roofing'`,
+  'page=3&categories=roofing,tiling': `j.category in ('roofing', 'tiling')`,
+  'page=3&budget_min=800': 'j.budget_max >= 800',
   [`page=3&search=${WORDS.common}`]: description(WORDS.common),
   [`page=3&search=${WORDS.sparse}`]: description(WORDS.sparse),
   [`page=150&search=${WORDS.common}`]: description(WORDS.common),

@@ -53,13 +53,18 @@ it('an unknown query parameter is named, with those that the operation accepts',
 });
 
 it('a parameter that is given twice is named, unless it is a list', async () => {
-  const refused = await read('/v1/jobs?page=1&page=2&category=a&category=b&per_page=0');
+  const refused = await read('/v1/jobs?page=1&page=2&urgency=urgent&urgency=urgent&per_page=0');
   expect(refused.body.details.fields).toEqual({
     page: 'can be given only once',
-    category: 'can be given only once',
+    urgency: 'can be given only once',
     per_page: 'must be 1 to 100',
   });
-  for (const query of ['status=open&status=draft', 'statuses=open&statuses=draft,awarded'])
+  for (const query of [
+    'status=open&status=draft',
+    'statuses=open&statuses=draft,awarded',
+    'category=roofing&category=plumbing',
+    'categories=roofing&categories=plumbing,tiling',
+  ])
     expect((await read(`/v1/jobs?${query}`)).status).toBe(200);
 });
 

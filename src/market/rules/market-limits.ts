@@ -53,6 +53,9 @@ export const EDITS = { budgetDecreasePercentMax: 10, completionShiftDaysMax: 30 
 
 export const PASSWORD_BYTES = { min: 8, max: 72 } as const;
 
+/** The number of trades that a list of jobs can be filtered by. */
+export const SEARCHED_CATEGORIES_MAX = 20;
+
 export const NEAR_MILES_MAX = { jobs: 500, contractors: 100 } as const;
 
 /** This radius is small, because the server must sort everything within it. */
@@ -88,7 +91,6 @@ export const PURCHASES = {
 
 export const SAVED_SEARCHES = {
   perPerson: 10,
-  categoriesMax: 20,
   /** Without a category or a place, a shorter search would match most jobs. */
   textMin: 3,
   /** How many published jobs are compared with the searches in one step. */

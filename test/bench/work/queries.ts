@@ -219,6 +219,13 @@ const NEAR_SMALL_TOWN = `near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 
 const NEAR_SMALL_CITY = `near_city=${SMALL_TOWN.city}&near_state=TX&within_miles=25`;
 const NEAR_LARGE_TOWN = 'near: { zipCode: "78704", withinMiles: 25 }';
 
+const SEVERAL_TRADES = {
+  'two trades': 'categories: ["roofing", "plumbing"]',
+  'trades nobody has': 'categories: ["thatching", "farriery", "glazing"]',
+  'a trade and two that nobody has': 'categories: ["thatching", "roofing", "farriery"]',
+};
+const IN_BUDGET = 'budgetMin: 500, budgetMax: 600';
+
 export const QUERIES: readonly Query[] = [
   list('open jobs', 'new contractor', 'status: OPEN'),
   list('open jobs, with total', 'new contractor', 'status: OPEN', { fields: counted }),
@@ -228,6 +235,32 @@ export const QUERIES: readonly Query[] = [
   list('open jobs of a trade', 'new contractor', 'status: OPEN, category: "roofing"'),
   list('open jobs of a trade nobody has', 'new contractor', 'status: OPEN, category: "thatching"'),
   list('open jobs of an urgency', 'new contractor', 'status: OPEN, urgency: URGENT'),
+  list(
+    'busy contractor’s jobs of two trades in a budget',
+    'busy contractor',
+    `${SEVERAL_TRADES['two trades']}, ${IN_BUDGET}`,
+  ),
+  ...(['new contractor', 'admin'] as const).flatMap((who) => [
+    ...Object.entries(SEVERAL_TRADES).flatMap(([what, trades]) => [
+      list(`jobs of ${what}, for the ${who}`, who, trades),
+      list(`jobs of ${what}, with total, for the ${who}`, who, trades, { fields: counted }),
+      list(`open jobs of ${what}, for the ${who}`, who, `status: OPEN, ${trades}`),
+      list(`jobs of ${what} in a budget, RECENTLY_UPDATED, for the ${who}`, who, `${trades}, ${IN_BUDGET}`, {
+        orderBy: 'RECENTLY_UPDATED',
+      }),
+      list(`jobs of ${what} with a rare word, for the ${who}`, who, `${trades}, ${search(WORDS.sparse)}`),
+    ]),
+    ...['', ', OLDEST', ', RECENTLY_UPDATED', ', HIGHEST_BUDGET'].flatMap((order) => {
+      const orderBy = order.slice(2) || 'NEWEST';
+      return [
+        list(`jobs in a budget${order}, for the ${who}`, who, IN_BUDGET, { orderBy }),
+        list(`open jobs in a budget${order}, for the ${who}`, who, `status: OPEN, ${IN_BUDGET}`, { orderBy }),
+        list(`jobs of a trade in a budget${order}, for the ${who}`, who, `category: "roofing", ${IN_BUDGET}`, {
+          orderBy,
+        }),
+      ];
+    }),
+  ]),
 
   list('new contractor’s jobs', 'new contractor', ''),
   list('new contractor’s jobs, with total', 'new contractor', '', { fields: counted }),
@@ -746,6 +779,7 @@ export const PLAN_KINDS: readonly PlanKind[] = ['custom', 'generic'];
 interface Node {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
   readonly 'Index Cond'?: string;
   readonly Plans?: readonly Node[];
 }
@@ -813,4 +847,10 @@ export function scannedIn(node: Node): string[] {
 export function indexConditionsIn(node: Node): string[] {
   const here = node['Index Cond'] === undefined ? [] : [node['Index Cond']];
   return [...here, ...(node.Plans ?? []).flatMap(indexConditionsIn)];
+}
+
+/** The indexes that a plan reads without reading the table's rows. */
+export function indexesWithoutRowsIn(node: Node): string[] {
+  const here = node['Node Type'] === 'Index Only Scan' ? [node['Index Name'] ?? ''] : [];
+  return [...here, ...(node.Plans ?? []).flatMap(indexesWithoutRowsIn)];
 }

@@ -1,5 +1,5 @@
 /**
- * Any search among any jobs finds what a scan of every job finds, page by page, from any position. The count is also
+ * Any list or search of any jobs finds what a scan of every job finds, page by page, from any position. The count is also
  * the same, up to its limit. The market is random, from a seed. It is large enough that some searches scan the list and
  * others use the index.
  */
@@ -20,6 +20,7 @@ const SEED = 20_261_122;
 /** Enough that the list of open jobs is too long to scan for some searches. */
 const JOBS = 9_000;
 const SIZES = [3, 20, 100];
+const EXACT_TOTAL_MAX = 10_000;
 const EXACT_SEARCH_TOTAL_MAX = 1_000;
 
 /** Strings to search for, and how many jobs in a thousand contain each. Some only look like others. */
@@ -70,6 +71,8 @@ const NEAR = {
   Marfa: { box: '(-103,31),(-105,29)', latitude: 30.3, longitude: -104, miles: 40 },
   Texas: { box: '(-96,32),(-106,28)', latitude: 30.3, longitude: -101, miles: 250 },
 } as const;
+/** No job is in the last one. */
+const TRADES = ['roofing', 'plumbing', 'glazing', 'thatching'] as const;
 const STATES = ['draft', 'open', 'completed', 'cancelled'] as const;
 
 const homeownerId = (n: number) => `hmw_${String(n).padStart(27, '0')}` as const;
@@ -178,9 +181,14 @@ function jobOf(dice: Dice, n: number) {
     ]),
     title: `Job of${description(inTitle).join('')}.`,
     description: `It${description(held.filter((text) => !inTitle.includes(text))).join('')}.`,
-    category: dice.pick(['roofing', 'plumbing']),
+    category: dice.weighted<(typeof TRADES)[number]>([
+      [50, 'roofing'],
+      [45, 'plumbing'],
+      [1, 'glazing'],
+    ]),
     urgency: dice.pick(['standard', 'urgent']),
-    budget_max: n % 3 === 0 ? null : ((n * 31) % 200) + 0.5,
+    budget_min: n % 4 === 0 ? null : (n * 31) % 150,
+    budget_max: n % 3 === 0 ? null : ((n * 31) % 150) + (n % 50) + 0.5,
     address_line1: '1 Elm St',
     city: dice.weighted<Town>([
       [80, 'Austin'],
@@ -225,28 +233,48 @@ const ORDERS: Readonly<Record<JobOrder, string>> = {
   nearest: `j.city = 'Marfa' desc, j.id desc`,
 };
 
+function rangeOf(dice: Dice): [min: number | null, max: number | null] {
+  const least = dice.int(0, 200);
+  return [dice.percent(70) ? least : null, dice.percent(70) ? least + dice.pick([0, 0.5, 40]) : null];
+}
+
 function asked(dice: Dice): Asked {
   const search = dice.percent(85) ? dice.pick(SEARCHED) : null;
-  const near = search === null || dice.percent(20) ? dice.pick(['Austin', 'Marfa', 'Texas'] as const) : null;
+  const near = dice.percent(search === null ? 60 : 20) ? dice.pick(['Austin', 'Marfa', 'Texas'] as const) : null;
   const statuses = dice.percent(40)
     ? [...new Set(dice.percent(50) ? [dice.pick(STATES)] : [dice.pick(STATES), dice.pick(STATES)])]
     : null;
   const anyOrder = dice.percent(50) ? 'newest' : dice.pick(JOB_ORDERS);
   const order = anyOrder === 'nearest' && near === null ? 'newest' : anyOrder;
-  const category = dice.percent(20) ? 'roofing' : null;
+  const trades = dice.percent(40) ? TRADES.filter(() => dice.percent(50)) : [];
+  const [category = null, ...others] = trades;
+  const [budgetMin = null, budgetMax = null] = dice.percent(30) ? rangeOf(dice) : [];
   const urgency = dice.percent(20) ? 'urgent' : null;
   const statusChangedBefore = dice.percent(20) ? new Date(Date.UTC(2030, 0, dice.int(2, 9))) : null;
   const conditions = [
+    'true',
     search !== null && `(position(lower($1) in lower(j.title)) > 0 or position(lower($1) in lower(j.description)) > 0)`,
     near && (near === 'Texas' ? `j.city in ('Austin', 'Marfa')` : `j.city = '${near}'`),
     statuses && `j.status in (${statuses.map((state) => `'${state}'`).join(', ')})`,
-    category && `j.category = '${category}'`,
+    category && `j.category in (${trades.map((trade) => `'${trade}'`).join(', ')})`,
+    (budgetMin !== null || budgetMax !== null) &&
+      `numrange(j.budget_min, j.budget_max, '[]') && numrange(${budgetMin}, ${budgetMax}, '[]')
+        and coalesce(j.budget_min, j.budget_max) is not null`,
     urgency && `j.urgency = '${urgency}'`,
     statusChangedBefore && `j.status_changed_at < '${statusChangedBefore.toISOString()}'`,
   ];
   const where = conditions.filter((condition) => typeof condition === 'string').join(' and ');
   return {
-    filter: { search, near: near && NEAR[near], statuses, category, urgency, statusChangedBefore },
+    filter: {
+      search,
+      near: near && NEAR[near],
+      statuses,
+      ...(others.length > 0 ? { categories: trades } : { category }),
+      budgetMin,
+      budgetMax,
+      urgency,
+      statusChangedBefore,
+    },
     order,
     where,
     text: search ?? '',
@@ -266,10 +294,10 @@ describe.each(VIEWERS)('%s finds', (who, viewer, sees) => {
     const found = await listJobs(db, viewer, filter, request, {}, order);
     return { ...found, ids: found.rows.map(({ id }) => id), total: await found.total() };
   };
-  const totalOf = ({ length }: readonly string[]) => ({
-    count: Math.min(length, EXACT_SEARCH_TOTAL_MAX),
-    isCapped: length > EXACT_SEARCH_TOTAL_MAX,
-  });
+  const totalOf = ({ filter: { search, near } }: Asked, { length }: readonly string[]) => {
+    const exactMax = search == null && near == null ? EXACT_TOTAL_MAX : EXACT_SEARCH_TOTAL_MAX;
+    return { count: Math.min(length, exactMax), isCapped: length > exactMax };
+  };
 
   it('what a check of every job finds, on any page, with its total', async () => {
     for (let time = 0; time < 30; time += 1) {
@@ -281,7 +309,7 @@ describe.each(VIEWERS)('%s finds', (who, viewer, sees) => {
       const found = await page(question, { size, offset, isBackward, withTotal: dice.percent(50) });
       const label = JSON.stringify({ ...question.filter, order: question.order, size, offset, isBackward });
       expect(found.ids, label).toEqual(isBackward ? expected.slice(-size) : expected.slice(offset, offset + size));
-      expect(found.total, label).toEqual(totalOf(expected));
+      expect(found.total, label).toEqual(totalOf(question, expected));
       expect([found.hasPrevious, found.hasNext], label).toEqual(
         isBackward ? [expected.length > size, false] : [offset > 0, expected.length > offset + size],
       );
@@ -298,7 +326,7 @@ describe.each(VIEWERS)('%s finds', (who, viewer, sees) => {
       for (let from: Position | undefined, more = true; more;) {
         const place = isBackward ? { isBackward, before: from } : { after: from };
         const found = await page(question, { size, ...place, withTotal: dice.percent(50) });
-        expect(found.total).toEqual(totalOf(expected));
+        expect(found.total).toEqual(totalOf(question, expected));
         if (isBackward) ids.unshift(...found.ids);
         else ids.push(...found.ids);
         const edge = found.rows.at(isBackward ? 0 : -1);

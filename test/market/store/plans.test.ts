@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   BACKWARD_QUERIES,
   indexConditionsIn,
+  indexesWithoutRowsIn,
   NESTED_FROM_MIDDLE,
   openExplainer,
   openListener,
@@ -118,6 +119,24 @@ describe('the plans', () => {
         const { Plan: root } = await explainer.explain(kind);
         const isBegun = indexConditionsIn(root).some((condition) => begins.test(condition));
         expect(isBegun, `${page.name} (${kind})`).toBe(true);
+      }
+    }
+  });
+
+  it.each([
+    ['of several trades find each trade in an index', /^(open )?jobs of (two trades|trades nobody has)/, 20],
+    ['of a budget skip the jobs that don’t match without reading them', /jobs (of a trade )?in a budget.* for the/, 24],
+  ])('%s', async (_, names, count) => {
+    const lists = QUERIES.filter(({ name }) => names.test(name));
+    expect(lists).toHaveLength(count);
+    for (const sent of await listener.listen(lists)) {
+      if (sent.name === 'session') continue;
+      await explainer.prepare(sent);
+      for (const kind of PLAN_KINDS) {
+        const { Plan: root } = await explainer.explain(kind);
+        const isOfTrades = indexConditionsIn(root).some((condition) => condition.includes('(category = trade.name)'));
+        const isIndexOnly = indexesWithoutRowsIn(root).some((index) => /^jobs_.*_(in_state|of_trade)$/.test(index));
+        expect(sent.query.name.includes('trades') ? isOfTrades : isIndexOnly, `${sent.name} (${kind})`).toBe(true);
       }
     }
   });

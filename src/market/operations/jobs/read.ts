@@ -8,7 +8,7 @@ import type { JobId } from '../../rules/ids.js';
 import { eventFor, eventVisibilityOf, readsDispute } from '../../rules/reading/timeline.js';
 import { DEFAULT_JOB_ORDER, JOB_ORDERS, type JobOrder } from '../../rules/jobs/orders.js';
 import { JOB_STATES } from '../../rules/states.js';
-import { NEAR_MILES_MAX, NEAREST_MILES_MAX, TEXT } from '../../rules/market-limits.js';
+import { NEAREST_MILES_MAX, TEXT } from '../../rules/market-limits.js';
 import { enumOf } from '../../../platform/fields/values.js';
 import { idOf, idInPath } from '../../rules/id-fields.js';
 import type { Viewer } from '../../rules/viewer.js';
@@ -22,7 +22,8 @@ import type { Position } from '../../../platform/db/pages/keyset.js';
 import { mapPage, type Page, type PageRequest } from '../../../platform/db/pages/page.js';
 import { asArray } from '../../../platform/db/statement.js';
 import { idsOf } from '../../store/visibility.js';
-import { assertCanBeNearest, boxAround, contradictionsInPlace, nearInputs } from '../places/near.js';
+import { assertCanBeNearest, boxAround } from '../places/near.js';
+import { COMPARED, contradictionsInSearch, nearFields, searchFields } from './search-fields.js';
 import { operation } from '../operation.js';
 import { pageRequest, pageShape, withOrderName, type PositionShape } from '../../../platform/call/paging.js';
 import { withRule, timestampInBody, optionalText } from '../../../platform/fields/shapes.js';
@@ -31,8 +32,7 @@ import { relationsToJob } from '../../rules/parties.js';
 import { canHaveWarnings, warningsOf, type JobWarning } from '../../rules/jobs/warnings.js';
 import { placesOf } from '../places/places.js';
 
-const { status: jobStatus, urgency } = JOB.schema.shape;
-const { place: nearPlace, fields: nearFields } = nearInputs('jobs', NEAR_MILES_MAX.jobs);
+const { status: jobStatus } = JOB.schema.shape;
 
 const TIME_AND_ID = ['time', 'text'] as const;
 /** The orders `newest` and `oldest` use the same kind of position. */
@@ -48,7 +48,7 @@ export const newestFirst = ({ createdAt, id }: Pick<ReadableJob, 'createdAt' | '
 export const IN_ORDER = ['number'] as const;
 
 export const jobFilter = z.strictObject({
-  search: optionalText(TEXT.title).describe('Only jobs whose title or description contains this text, ignoring case.'),
+  ...searchFields,
   status: jobStatus.nullish().describe('Only jobs with this status.'),
   statuses: z
     .array(jobStatus)
@@ -56,8 +56,10 @@ export const jobFilter = z.strictObject({
     .max(JOB_STATES.length)
     .nullish()
     .describe('Only jobs with one of these statuses. Use it instead of `status`.'),
-  category: optionalText(TEXT.kind).describe('Only jobs in this trade.'),
-  urgency: urgency.optional().describe('Only jobs with this urgency.'),
+  category: optionalText(TEXT.kind).describe(
+    'Only jobs in this trade. To name several trades, use `categories` instead. In REST, you can also repeat this ' +
+      'parameter, for example if a trade contains a comma.',
+  ),
   homeownerId: idOf('homeowner').nullish().describe('Only jobs of this homeowner. Only admins can use this filter.'),
   contractorId: idOf('contractor')
     .nullish()
@@ -76,9 +78,6 @@ export const jobFilter = z.strictObject({
       'Only jobs that entered their current status before this time. Edits don’t count. Only admins can use this ' +
         'filter. To put the longest-waiting jobs first, order by `LONGEST_UNCHANGED` (in REST, `longest_unchanged`).',
     ),
-  near: nearPlace
-    .nullish()
-    .describe('Only jobs near a place. The distance is measured to the center of the job’s city.'),
 });
 
 export const jobOrder = enumOf(JOB_ORDERS, 'JobOrder')
@@ -101,10 +100,11 @@ export const listJobs = operation({
   refusals: ['FORBIDDEN'],
   input: withRule(
     z.strictObject({ ...jobFilter.shape, ...nearFields, orderBy: jobOrder, ...pageShape }),
-    ['status', 'statuses', 'near', 'nearZip', 'nearCity', 'nearState', 'withinMiles'],
-    ({ status, statuses, near, ...rest }): Record<string, string> => ({
+    [...COMPARED, 'status', 'statuses', 'category', 'categories', 'nearZip', 'nearCity', 'nearState', 'withinMiles'],
+    ({ status, statuses, category, categories, ...rest }): Record<string, string> => ({
       ...(status != null && statuses != null && { status: 'can’t be combined with several statuses' }),
-      ...contradictionsInPlace(near, rest),
+      ...(category != null && categories != null && { category: 'can’t be combined with several categories' }),
+      ...contradictionsInSearch(rest),
     }),
   ),
   async run({ db, viewer, include }, input): Promise<Page<JobListItem>> {
@@ -113,7 +113,10 @@ export const listJobs = operation({
     const near = await boxAround(input);
     if (order === 'nearest') assertCanBeNearest(input, near);
     const statuses = input.status == null ? input.statuses : [input.status];
-    const filter: JobFilter = Object.assign({}, input, { statuses, near });
+    const trades = [...new Set(input.categories)];
+    const category = trades.length === 1 ? trades[0] : input.category;
+    const categories = trades.length > 1 ? trades : null;
+    const filter: JobFilter = Object.assign({}, input, { statuses, category, categories, near });
     const request = pageRequest(input, POSITIONS[order], include);
     const page = await jobsInOrder(db, viewer, filter, request, include, order);
     const jobs = mapPage(page, (job) => readableJob(viewer, job));

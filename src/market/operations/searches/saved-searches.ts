@@ -6,14 +6,13 @@ import { mapPage, type Page } from '../../../platform/db/pages/page.js';
 import type { Db } from '../../../platform/db/database.js';
 import { settledFields, type ShownRow } from '../../../platform/fields/entity.js';
 import { changedReadOnly, readOnly } from '../../../platform/fields/read-only.js';
-import { optionalText, withRule } from '../../../platform/fields/shapes.js';
-import { money, requiredText } from '../../../platform/fields/values.js';
+import { withRule } from '../../../platform/fields/shapes.js';
+import { requiredText } from '../../../platform/fields/values.js';
 import { SAVED_SEARCH } from '../../rules/entities/saved-search.js';
-import { JOB } from '../../rules/entities/job.js';
 import { refuse } from '../../rules/errors.js';
 import { idInPath } from '../../rules/id-fields.js';
 import type { ContractorId, SavedSearchId } from '../../rules/ids.js';
-import { NEAR_MILES_MAX, SAVED_SEARCHES, TEXT } from '../../rules/market-limits.js';
+import { SAVED_SEARCHES, SEARCHED_CATEGORIES_MAX, TEXT } from '../../rules/market-limits.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { newId } from '../../store/new-id.js';
 import {
@@ -32,7 +31,8 @@ import {
 import { waitForMatching } from '../../store/webhooks/webhooks.js';
 import { lockOwnAccount } from '../accounts/own-account.js';
 import { operation } from '../operation.js';
-import { contradictionsInPlace, nearInputs, placeAround } from '../places/near.js';
+import { COMPARED, contradictionsInSearch, searchFields } from '../jobs/search-fields.js';
+import { placeAround } from '../places/near.js';
 
 const NEWEST_FIRST = ['time', 'text'] as const;
 
@@ -42,30 +42,16 @@ const { name, alert } = SAVED_SEARCH.schema.shape;
 
 const filter = withRule(
   z.strictObject({
-    search: optionalText(TEXT.title).describe(
-      'Only jobs whose title or description contains this text, ignoring case.',
-    ),
+    ...searchFields,
+    // An empty list restricts nothing, as in the search that a client has read.
     categories: z
       .array(requiredText(TEXT.kind))
-      .max(SAVED_SEARCHES.categoriesMax)
+      .max(SEARCHED_CATEGORIES_MAX)
       .nullish()
       .describe('Only jobs in one of these trades.'),
-    urgency: JOB.schema.shape.urgency.nullish().describe('Only jobs with this urgency.'),
-    budgetMin: money
-      .nullish()
-      .describe('The lower end of the budget range. Only jobs whose budget overlaps the range match.'),
-    budgetMax: money
-      .nullish()
-      .describe('The upper end of the budget range. A job without a budget doesn’t match any range.'),
-    near: nearInputs('jobs', NEAR_MILES_MAX.jobs)
-      .place.nullish()
-      .describe('Only jobs near this place. The distance is measured to the center of the job’s city.'),
   }),
-  ['budgetMin', 'budgetMax', 'near'],
-  ({ budgetMin, budgetMax, near }): Record<string, string> => ({
-    ...(budgetMin != null && budgetMax != null && budgetMin > budgetMax && { budgetMax: 'must be at least budgetMin' }),
-    ...contradictionsInPlace(near, {}),
-  }),
+  COMPARED,
+  contradictionsInSearch,
 );
 type Filter = z.output<typeof filter>;
 

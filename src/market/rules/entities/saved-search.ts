@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { entity } from '../../../platform/fields/entity.js';
 import { enumOf, money, requiredText, text, timestamp } from '../../../platform/fields/values.js';
 import { identifier } from '../id-fields.js';
-import { NEAR_MILES_MAX, SAVED_SEARCHES, TEXT } from '../market-limits.js';
+import { NEAR_MILES_MAX, SEARCHED_CATEGORIES_MAX, TEXT } from '../market-limits.js';
 import { CHANNELS } from '../notifications.js';
 import { JOB } from './job.js';
 
@@ -30,7 +30,7 @@ export const SAVED_SEARCH_FILTER = entity(
       example: 'water heater',
     },
     categories: {
-      type: z.array(requiredText(TEXT.kind)).max(SAVED_SEARCHES.categoriesMax),
+      type: z.array(requiredText(TEXT.kind)).max(SEARCHED_CATEGORIES_MAX),
       description: 'The trades. A job matches if it’s in one of them.',
       example: ['plumbing'],
     },

@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { sql, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { ContractorId, HomeownerId } from '../../rules/ids.js';
 import type { JobOrder } from '../../rules/jobs/orders.js';
 import { STATES_OPEN_TO_BIDS } from '../../rules/parties.js';
@@ -16,7 +16,11 @@ export interface JobFilter {
   updatedSince?: Date | null | undefined;
   statusChangedBefore?: Date | null | undefined;
   category?: string | null | undefined;
+  /** Several trades, without duplicates. */
+  categories?: readonly string[] | null | undefined;
   urgency?: Urgency | null | undefined;
+  budgetMin?: number | null | undefined;
+  budgetMax?: number | null | undefined;
   homeownerId?: HomeownerId | null | undefined;
   /** Only admins and the contractor can use this filter, and they see all of these jobs. */
   contractorId?: ContractorId | null | undefined;
@@ -25,12 +29,27 @@ export interface JobFilter {
 
 export interface FilterValues extends ViewerIds, SearchValues {
   category: string | null;
+  categories: string | null;
   urgency: Urgency | null;
+  budgetMin: number | null;
+  budgetMax: number | null;
   owner: HomeownerId | null;
   awardee: ContractorId | null;
   since: string | null;
   before: string | null;
 }
+
+/** For several trades, use `any(…)`. */
+export const isInTrade = (trade: SQLWrapper): SQL => sql`${jobs.category} = ${trade}`;
+
+/**
+ * True if the job's budget includes this amount or more. If `allowsAtMost` is also true for the end of a range, the
+ * budget and the range overlap. A job without a highest budget has the rank -1.
+ */
+export const allowsAtLeast = (amount: SQL): SQL =>
+  sql`("jobs"."budget_rank" >= ${amount} or ("jobs"."budget_rank" < 0 and "jobs"."budget_min" is not null))`;
+export const allowsAtMost = (amount: SQL): SQL =>
+  sql`("jobs"."budget_min" <= ${amount} or ("jobs"."budget_min" is null and "jobs"."budget_rank" >= 0))`;
 
 /** A statement contains only the conditions of the filters that are set. */
 export const FILTERS: {
@@ -38,8 +57,11 @@ export const FILTERS: {
     $: Placeholders<FilterValues>,
   ) => SQL;
 } = {
-  category: ($) => sql`${jobs.category} = ${$('category')}`,
+  category: ($) => isInTrade($('category')),
+  categories: ($) => isInTrade(sql`any(${$('categories')}::text[])`),
   urgency: ($) => sql`${jobs.urgency} = ${$('urgency')}::urgency`,
+  budgetMin: ($) => allowsAtLeast(sql`${$('budgetMin')}::numeric`),
+  budgetMax: ($) => allowsAtMost(sql`${$('budgetMax')}::numeric`),
   homeownerId: ($) => sql`${jobs.homeownerId} = ${$('owner')}`,
   contractorId: ($) => sql`${jobs.awardedContractorId} = ${$('awardee')}`,
   updatedSince: ($) => sql`"jobs"."updated_at" >= ${$('since')}::timestamptz`,

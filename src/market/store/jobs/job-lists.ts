@@ -12,7 +12,7 @@ import { SEARCH_FILTERS, SEPARATOR } from './job-search.js';
 import { gatherFrom } from './job-sources.js';
 import { jobFields, type JobRow } from './jobs.js';
 import { pagedList, type List, type Page, type PageRequest, type ScanLimit } from '../../../platform/db/pages/page.js';
-import { builder, cachedByKey, type Placeholders } from '../../../platform/db/statement.js';
+import { asArray, builder, cachedByKey, type Placeholders } from '../../../platform/db/statement.js';
 import { jobs } from '../tables/jobs.js';
 import { idsOf, isOpenToBids, listedJobs } from '../visibility.js';
 
@@ -44,13 +44,17 @@ export async function listJobs(
     lists([role, order, ...statuses, ...names, ...searches, includeKey(include)].join(' '), () =>
       listOf(kind, include),
     );
-  const { search, category = null, urgency = null, updatedSince, statusChangedBefore, near } = filter;
+  const { search, category = null, categories, urgency = null, updatedSince, statusChangedBefore, near } = filter;
+  const { budgetMin = null, budgetMax = null } = filter;
   const { homeownerId: owner = null, contractorId: awardee = null } = filter;
   const { box = null, latitude = null, longitude = null, miles = null } = near ?? {};
   const values = {
     pattern: search == null ? null : likePattern(search),
     category,
+    categories: categories ? asArray(categories) : null,
     urgency,
+    budgetMin,
+    budgetMax,
     owner,
     awardee,
     since: updatedSince?.toISOString() ?? null,

@@ -41,6 +41,8 @@ export const SEARCH_FILTERS: readonly SearchFilter[] = ['search', 'near'];
 export interface Market {
   readonly areOpen: boolean;
   readonly conditions: readonly SQL[];
+  /** Several trades, and the conditions for the jobs of the trade `trade.name`. */
+  readonly trades?: { readonly names: SQL; readonly conditions: readonly SQL[] };
 }
 
 export const inMarket = ({ areOpen, conditions }: Market): SQL[] => [
@@ -48,15 +50,27 @@ export const inMarket = ({ areOpen, conditions }: Market): SQL[] => [
   ...conditions,
 ];
 
+/** Selects the first jobs of each trade if there are several. No index has the jobs of several trades in order. */
+export function ofEachTrade({ trades, ...market }: Market, firstJobs: (where: readonly SQL[]) => SQL): SQL {
+  if (!trades) return firstJobs(inMarket(market));
+  return sql`select g.* from unnest(${trades.names}) trade(name)
+    cross join lateral (${firstJobs(inMarket({ ...market, conditions: trades.conditions }))}) g`;
+}
+
 const tableOf = ({ areOpen }: Market) => (areOpen ? openJobSearch : jobSearch);
 const tableName = (table: PgTable) => sql.raw(getTableName(table));
 
 const allOf = (conditions: Conditions) => and(...conditions) ?? sql`true`;
 const matchesAll = ($: Search, filters: readonly SearchFilter[]) => allOf(filters.map((by) => MATCHES[by]($)));
 
-function newestJobs(where: Conditions): SQL {
-  return sql`select "jobs"."id", "jobs"."created_at" from jobs where ${allOf(where)}
-    order by "jobs"."created_at" desc, "jobs"."id" desc`;
+/** Without a trade, these are the newest `rows` jobs, in order. Otherwise, these are the newest of each trade. */
+function newestJobs(market: Market, { positionCondition }: ScanLimit, rows: SQL): SQL {
+  const position = positionCondition([sql`"jobs"."created_at"`, sql`"jobs"."id"`]);
+  return ofEachTrade(
+    market,
+    (where) => sql`select "jobs"."id", "jobs"."created_at" from jobs where ${allOf([...where, position])}
+      order by "jobs"."created_at" desc, "jobs"."id" desc limit ${rows}`,
+  );
 }
 
 const withSearchRow = (list: SQL, table: PgTable = jobSearch) =>
@@ -105,10 +119,12 @@ const SHORT_LIST = 5_000;
  * the last requested match or at the end of the list.
  */
 export function searchJobs($: Search, filters: readonly SearchFilter[], market: Market, limit: ScanLimit): SQL {
-  const { atMost, positionCondition } = limit;
-  const list = newestJobs([...inMarket(market), positionCondition([sql`"jobs"."created_at"`, sql`"jobs"."id"`])]);
-  const endsWithin = (rows: SQL) => sql`not exists (${list} offset ${rows} limit 1)`;
-  const rows = withSearchRow(sql`${list} limit (select scan_rows from chosen)`, tableOf(market));
+  const { atMost } = limit;
+  const newest = (rows: SQL) => sql`select n.id, n.created_at from (${newestJobs(market, limit, rows)}) n
+    order by n.created_at desc, n.id desc limit ${rows}`;
+  const endsWithin = (rows: SQL) =>
+    sql`not exists (select from (${newestJobs(market, limit, sql`${rows} + 1`)}) n offset ${rows} limit 1)`;
+  const rows = withSearchRow(newest(sql`(select scan_rows from chosen)`), tableOf(market));
   const scan = sql`select l.id, l.created_at from ${rows}
     where ${matchesAll($, filters)} order by l.created_at desc, l.id desc limit ${atMost}`;
   const each = (make: (by: SearchFilter) => SQL, separator = sql`, `) => sql.join(filters.map(make), separator);
@@ -118,7 +134,7 @@ export function searchJobs($: Search, filters: readonly SearchFilter[], market: 
   return sql`with sample as materialized (
       select count(*) as jobs, ${atMost * SAMPLE_JOBS} / nullif(count(*) filter (where ${matchesAll($, filters)}), 0)
         as expected_rows, ${each((by) => sql`count(*) filter (where ${MATCHES[by]($)}) as ${sql.identifier(by)}`)}
-      from ${withSearchRow(sql`${list} limit ${SAMPLE_JOBS}`, tableOf(market))}
+      from ${withSearchRow(newest(sql`${SAMPLE_JOBS}`), tableOf(market))}
     ), chosen as materialized (
       select case ${each((by) => sql`when ${rowsOf(by)} = index_rows then ${by}`, sql` `)} end as index, case
           when jobs < ${SAMPLE_JOBS} then jobs

@@ -3,13 +3,14 @@ import { and, sql, type SQL } from 'drizzle-orm';
 import type { JobOrder } from '../../rules/jobs/orders.js';
 import { STATES_OPEN_TO_BIDS } from '../../rules/parties.js';
 import { JOB_STATES } from '../../rules/states.js';
-import { asksFor, conditions, FILTERS, type FilterValues, type ListKind } from './job-filters.js';
+import { asksFor, conditions, FILTERS, isInTrade, type FilterValues, type ListKind } from './job-filters.js';
 import { closenessOfJob } from './distance.js';
 import { inOrder, JOB_LIST_ORDERS } from './job-orders.js';
 import {
   inMarket,
   matchesSearch,
   nearestJobs,
+  ofEachTrade,
   scanJobs,
   SCANNED_FIRST,
   searchJobs,
@@ -31,15 +32,20 @@ export function gatherFrom(kind: ListKind): GatherRows | undefined {
   const ofPerson = conditionOfPerson(kind);
   if (ofPerson) return jobsOfPerson(kind, ofPerson);
   const place = role === 'contractor' ? asksFor(statuses) : 'open';
-  // For a trade, an index-only scan finds the next jobs. Otherwise, the planner might scan all trades to find the jobs
-  // of a rare one. Some states are so rare that the planner would read the whole list to find their jobs.
-  const isOfTrade = role !== 'homeowner' && names.includes('category');
-  if (searches.length === 0 && place === 'open' && !isOfTrade && !isOfStates(kind)) return undefined;
+  // For a trade or a budget, an index-only scan finds the next jobs. Otherwise, the planner might scan all trades to
+  // find the jobs of a rare one. Some states are so rare that the planner would read the whole list to find their jobs.
+  const isIndexed = role !== 'homeowner' && (hasAny(names, TRADES) || hasAny(names, BUDGET));
+  if (searches.length === 0 && place === 'open' && !isIndexed && !isOfStates(kind)) return undefined;
 
   const market = searches.length > 0 ? gatherMatches(kind) : firstInMarket(kind);
   const parts = [...(place === 'own' ? [] : [market]), ...(place === 'open' ? [] : [ownJobs(kind)])];
   return ($, scan) => union(parts.map((part) => part($, scan)));
 }
+
+type Names = ListKind['names'];
+const TRADES: Names = ['category', 'categories'];
+const BUDGET: Names = ['budgetMin', 'budgetMax'];
+const hasAny = (names: Names, some: Names) => names.some((name) => some.includes(name));
 
 const union = (parts: readonly SQL[]) =>
   sql.join(
@@ -67,11 +73,22 @@ function isNewestFirst(order: JobOrder, { direction }: ScanLimit): boolean {
 function isOfStates({ role, order, names, statuses }: ListKind): boolean {
   if (role !== 'admin') return false;
   if (statuses.length > 0) return statuses.length > 1;
-  return JOB_LIST_ORDERS[order].isByState && !names.includes('homeownerId');
+  // Only the indexes by state or by trade have the budget.
+  const isByState = JOB_LIST_ORDERS[order].isByState || (hasAny(names, BUDGET) && !hasAny(names, TRADES));
+  return isByState && !names.includes('homeownerId');
+}
+
+/** One homeowner's jobs are few enough to sort. */
+function isOfTrades({ role, names }: ListKind): boolean {
+  return role !== 'homeowner' && names.includes('categories') && !names.includes('homeownerId');
 }
 
 function firstInMarket(kind: ListKind): GatherRows {
-  if (!isOfStates(kind)) return ($, scan) => inJobs(kind.order, inMarket(marketOf(kind, $)), scan);
+  const { order } = kind;
+  // The orders by state don't have an index by trade.
+  if (isOfTrades(kind) && !JOB_LIST_ORDERS[order].isByState)
+    return ($, scan) => ofEachTrade(marketOf(kind, $), (where) => inJobs(order, where, scan));
+  if (!isOfStates(kind)) return ($, scan) => inJobs(order, inMarket(marketOf(kind, $)), scan);
   const states = kind.statuses.length > 0 ? kind.statuses : JOB_STATES;
   const each = states.map((status) => firstInMarket({ ...kind, statuses: [status] }));
   return ($, scan) => union(each.map((first) => first($, scan)));
@@ -94,17 +111,24 @@ function inFewJobs({ order, searches }: ListKind, where: readonly SQL[], $: Plac
 }
 
 function marketOf(kind: ListKind, $: Placeholders<FilterValues>): Market {
-  const { role, statuses } = kind;
+  const { role, statuses, names } = kind;
   const asksForOpen = asksFor(statuses) === 'open';
   // If the filter names every state that is open to bids, `areOpen` already covers it.
   const isImplied = asksForOpen && statuses.length === STATES_OPEN_TO_BIDS.length;
+  const listed = (names: Names) => [
+    ...(role === 'homeowner' ? [visibleJobs(role, $)] : []),
+    ...(role === 'contractor' ? [isNotHidden] : []),
+    ...conditions({ ...kind, names, ...(isImplied && { statuses: [] }) }, $),
+  ];
   return {
     areOpen: role === 'contractor' || asksForOpen,
-    conditions: [
-      ...(role === 'homeowner' ? [visibleJobs(role, $)] : []),
-      ...(role === 'contractor' ? [isNotHidden] : []),
-      ...conditions(isImplied ? { ...kind, statuses: [] } : kind, $),
-    ],
+    conditions: listed(names),
+    ...(isOfTrades(kind) && {
+      trades: {
+        names: sql`${$('categories')}::text[]`,
+        conditions: [...listed(names.filter((name) => name !== 'categories')), isInTrade(sql`trade.name`)],
+      },
+    }),
   };
 }
 

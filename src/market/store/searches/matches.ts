@@ -2,12 +2,13 @@
  * Compares published jobs with the saved searches. A match is a notification, which also makes the event part of the
  * contractor's own events. One server at a time locks a cursor, and inserts the matches as it moves the cursor.
  */
-import { sql } from 'drizzle-orm';
+import { and, sql, type SQL } from 'drizzle-orm';
 import { SAVED_SEARCHES } from '../../rules/market-limits.js';
 import { CHANNELS, MATCHED_EVENT } from '../../rules/notifications.js';
 import type { Db } from '../../../platform/db/database.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { milesBetween } from '../jobs/distance.js';
+import { allowsAtLeast, allowsAtMost, isInTrade } from '../jobs/job-filters.js';
 import { events } from '../tables/events.js';
 import { jobs, openJobSearch } from '../tables/jobs.js';
 import { notificationCursor, notifications } from '../tables/notifications.js';
@@ -41,18 +42,24 @@ const IS_PUBLICATION = sql.raw(`type = '${MATCHED_EVENT}'`);
 /** One email covers all of a person's searches that match a job, so the most urgent alert counts. */
 const ALERTS = sql.raw(`array['${CHANNELS.join("', '")}']`);
 
-const matchesText = sql`(s.search is null or strpos(p.words, lower(s.search)) > 0)`;
-const matchesCategory = sql`(s.categories = '{}' or p.category = any(s.categories))`;
-const matchesUrgency = sql`(s.urgency is null or s.urgency = p.urgency)`;
+/** The published jobs, under the name that the filters of lists use. */
+const PUBLISHED = sql`published "jobs"`;
 
-/** Ranges match if they overlap. A job without a budget doesn't match any range. */
-const matchesBudget = sql`(num_nonnulls(s.budget_min, s.budget_max) = 0 or num_nonnulls(p.budget_min, p.budget_max) > 0
-  and coalesce(p.budget_max, 'infinity') >= coalesce(s.budget_min, 0)
-  and coalesce(p.budget_min, 0) <= coalesce(s.budget_max, 'infinity'))`;
+const unlessNull = (column: SQL, condition: SQL) => sql`(${column} is null or ${condition})`;
 
-/** Most towns are too far north or south, which is checked first, without trigonometry. */
-const matchesPlace = sql`(s.latitude is null or abs(p.town[1] - s.latitude) <= (s.within_miles + 1) / 69
-  and ${milesBetween(sql`p.town`, { latitude: sql`s.latitude`, longitude: sql`s.longitude` })} <= s.within_miles)`;
+/** Compares the latitudes first, because most towns are too far north or south. */
+const isNear = sql`abs("jobs".town[1] - s.latitude) <= (s.within_miles + 1) / 69
+  and ${milesBetween(sql`"jobs".town`, { latitude: sql`s.latitude`, longitude: sql`s.longitude` })} <= s.within_miles`;
+
+const MATCHES = and(
+  sql`s.matches_after < "jobs"."position"`,
+  sql`(s.categories = '{}' or ${isInTrade(sql`any(s.categories)`)})`,
+  unlessNull(sql`s.urgency`, sql`"jobs"."urgency" = s.urgency`),
+  unlessNull(sql`s.budget_min`, allowsAtLeast(sql`s.budget_min`)),
+  unlessNull(sql`s.budget_max`, allowsAtMost(sql`s.budget_max`)),
+  unlessNull(sql`s.latitude`, isNear),
+  unlessNull(sql`s.search`, sql`strpos("jobs".words, lower(s.search)) > 0`),
+);
 
 /**
  * Moves the cursor, inserts the matches up to it, and announces it. A job that nobody can find anymore doesn't match.
@@ -81,15 +88,14 @@ const matchSearches = statement(
     ),
     published as materialized (
       select e.position, "jobs"."id" as job_id, "jobs"."category", "jobs"."urgency", "jobs"."budget_min",
-        "jobs"."budget_max", t.words, t.town
+        "jobs"."budget_rank", t.words, t.town
       from next_events e join ${jobs} on "jobs"."id" = e.job_id join ${openJobSearch} t on t.job_id = e.job_id
       where e.is_publication and e.position <= (select up_to from step) and ${isOpenToBids}
     ),
     matched as (
-      select s.contractor_id, p.position, p.job_id, min(array_position(${ALERTS}, s.alert)) as place
-      from published p join ${savedSearches} s on s.matches_after < p.position and ${matchesCategory}
-        and ${matchesUrgency} and ${matchesBudget} and ${matchesPlace} and ${matchesText}
-      group by s.contractor_id, p.position, p.job_id
+      select s.contractor_id, "jobs"."position", "jobs".job_id, min(array_position(${ALERTS}, s.alert)) as place
+      from ${PUBLISHED} join ${savedSearches} s on ${MATCHES}
+      group by s.contractor_id, "jobs"."position", "jobs".job_id
     ),
     stored as (
       insert into ${notifications} (user_id, position, job_id, match_alert)

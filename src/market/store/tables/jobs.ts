@@ -114,17 +114,17 @@ export const jobs = pgTable(
     index('jobs_newest').on(t.createdAt, t.id),
     // The columns after the sort columns let a scan skip jobs that don't match without reading their rows.
     index('jobs_of_homeowner').on(t.homeownerId, t.createdAt, t.id, t.status),
-    index('jobs_in_state').on(t.status, t.createdAt, t.id),
-    index('jobs_of_trade').on(t.category, t.createdAt, t.id, t.status, t.urgency),
+    index('jobs_newest_in_state').on(t.status, t.createdAt, t.id, t.budgetMin, t.budgetRank),
+    index('jobs_newest_of_trade').on(t.category, t.createdAt, t.id, t.status, t.urgency, t.budgetMin, t.budgetRank),
     // The same indexes, for lists sorted by the latest change.
     index('jobs_recently_updated').on(t.updatedAt, t.id),
     index('jobs_of_homeowner_by_update').on(t.homeownerId, t.updatedAt, t.id, t.status),
-    index('jobs_in_state_by_update').on(t.status, t.updatedAt, t.id),
-    index('jobs_of_trade_by_update').on(t.category, t.updatedAt, t.id, t.status, t.urgency),
+    index('jobs_updated_in_state').on(t.status, t.updatedAt, t.id, t.budgetMin, t.budgetRank),
+    index('jobs_updated_of_trade').on(t.category, t.updatedAt, t.id, t.status, t.urgency, t.budgetMin, t.budgetRank),
     // In these orders, each index is by state. A list of all jobs is gathered from the first jobs in each state, so
     // each write adds one fewer index entry.
     index('jobs_in_state_by_change').on(t.status, t.statusChangedAt, t.id, t.category),
-    index('jobs_in_state_by_budget').on(t.status, t.budgetRank, t.id, t.category),
+    index('jobs_highest_budget_in_state').on(t.status, t.budgetRank, t.id, t.category, t.budgetMin),
     index('jobs_of_awardee')
       .on(t.awardedContractorId, t.createdAt, t.id)
       .where(sql`${t.awardedContractorId} is not null`),

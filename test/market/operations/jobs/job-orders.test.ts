@@ -24,7 +24,8 @@ beforeAll(async () => {
         updated_at = timestamptz '2026-03-01' + (n * 7919) % 50 * interval '1 day',
         status_changed_at = timestamptz '2026-02-01' + (n * 31) % 17 * interval '1 day',
         budget_max = case when n % 4 > 0 then n * 7 % 5 * 100.25 end,
-        title = 'Sink ' || n, category = case when n % 2 = 0 then 'plumbing' else 'roofing' end
+        budget_min = case when n % 3 > 0 then n * 7 % 5 * 50.5 end, title = 'Sink ' || n,
+        category = case when n % 2 = 0 then 'plumbing' when n % 5 = 0 then 'doors, "b"\\ä' else 'roofing' end
         from placed where placed.id = jobs.id returning jobs.id, jobs.created_at)
     update bids set job_created_at = moved.created_at from moved where moved.id = bids.job_id`;
   await app.sql`update job_search set created_at = jobs.created_at from jobs where jobs.id = job_id`;
@@ -40,6 +41,11 @@ const ORDERS = {
 const ADMINS_ORDERS = { ...ORDERS, LONGEST_UNCHANGED: 'status_changed_at, id' } as const;
 const ordersOf = (who: (typeof READERS)[number]) => Object.entries(who === 'admin' ? ADMINS_ORDERS : ORDERS);
 
+/** Jobs without a budget don't match. */
+const overlaps = (min: number | null, max: number | null) =>
+  `numrange(budget_min, budget_max, '[]') && numrange(${min}, ${max}, '[]')
+    and (budget_min is not null or budget_max is not null)`;
+
 const FILTERS: [name: string, query: string, filter: string, where: string][] = [
   ['everything', '', '', 'true'],
   ['one state', 'status=open', 'status: OPEN', `status = 'open'`],
@@ -53,6 +59,35 @@ const FILTERS: [name: string, query: string, filter: string, where: string][] = 
     `updated_at >= '${SINCE}'`,
   ],
   ['a trade', 'category=plumbing', 'category: "plumbing"', `category = 'plumbing'`],
+  [
+    'trades',
+    'categories=plumbing,tiling,roofing',
+    'categories: ["plumbing", "tiling", "roofing"]',
+    `category in ('plumbing', 'roofing')`,
+  ],
+  [
+    'a trade twice, which may contain a comma',
+    `category=${encodeURIComponent('doors, "b"\\ä')}&category=roofing`,
+    String.raw`categories: ["roofing", "doors, \"b\"\\ä", "roofing"]`,
+    `category <> 'plumbing'`,
+  ],
+  ['one of several trades', 'categories=roofing,roofing', 'categories: ["roofing"]', `category = 'roofing'`],
+  ['what pays at least an amount', 'budget_min=200.5', 'budgetMin: 200.5', overlaps(200.5, null)],
+  ['what costs at most an amount', 'budget_max=101', 'budgetMax: 101', overlaps(null, 101)],
+  ['a range', 'budget_min=101&budget_max=150', 'budgetMin: 101, budgetMax: 150', overlaps(101, 150)],
+  ['no cost', 'budget_min=0&budget_max=0', 'budgetMin: 0, budgetMax: 0', overlaps(0, 0)],
+  [
+    'a range in trades and states',
+    'budget_max=120&budget_min=60&categories=roofing,plumbing&statuses=open,completed',
+    'budgetMax: 120, budgetMin: 60, categories: ["roofing", "plumbing"], statuses: [OPEN, COMPLETED]',
+    `${overlaps(60, 120)} and category in ('roofing', 'plumbing') and status in ('open', 'completed')`,
+  ],
+  [
+    'a word in a range and in trades',
+    'search=sink&budget_min=60&categories=roofing,tiling',
+    'search: "sink", budgetMin: 60, categories: ["roofing", "tiling"]',
+    `${overlaps(60, null)} and category = 'roofing'`,
+  ],
   ['blank texts, which ask for nothing', 'search=%20&category=&near_zip=', 'search: "", category: " "', 'true'],
   ['a common word', 'search=sink', 'search: "sink"', `title ilike '%sink%'`],
   ['a rare word', 'search=sink%2011', 'search: "sink 11"', `title ilike '%sink 11%'`],
@@ -242,6 +277,31 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
   ['status=open&statuses=draft', 'status: OPEN, statuses: [DRAFT]', NOT_BOTH],
   ['statuses=open,lost', undefined, { 'statuses.1': expect.stringMatching(/^must be one of draft, open/) }],
   ['status=open&status=lost', undefined, { 'statuses.1': expect.stringMatching(/^must be one of draft, open/) }],
+  [
+    'category=plumbing&categories=roofing',
+    'category: "plumbing", categories: ["roofing"]',
+    { category: 'can’t be combined with several categories' },
+  ],
+  ['categories=roofing,,plumbing', 'categories: ["roofing", ""]', { 'categories.1': 'must not be blank' }],
+  ['categories=', 'categories: []', { 'categories.0': 'must not be blank' }],
+  [
+    `categories=${Array(21).fill('a').join()}`,
+    `categories: ${JSON.stringify(Array(21).fill('a'))}`,
+    { categories: 'must have at most 20 entries' },
+  ],
+  [
+    'budget_min=5&budget_max=4',
+    'budgetMin: 5, budgetMax: 4',
+    {
+      budget_min: 'must not be greater than the maximum budget',
+      budget_max: 'must not be less than the minimum budget',
+    },
+  ],
+  [
+    'budget_min=-1&budget_max=0.001&status=open&statuses=draft',
+    'budgetMin: -1, budgetMax: 0.001',
+    { ...NOT_BOTH, budget_min: 'must be at least 0', budget_max: 'must have at most two decimal places' },
+  ],
   ['updated_since=yesterday', 'updatedSince: "yesterday"', { updated_since: expect.stringContaining('time zone') }],
   [
     'order_by=best',

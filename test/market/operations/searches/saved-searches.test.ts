@@ -140,7 +140,13 @@ describe('a search', () => {
     ]);
     expect(
       await refusal(rosa, { name: 'Odd', alert: 'off', filter: { ...ROOFING, budget_min: 2, budget_max: 1 } }),
-    ).toEqual([400, { 'filter.budget_max': 'must be at least budget_min' }]);
+    ).toEqual([
+      400,
+      {
+        'filter.budget_min': 'must not be greater than the maximum budget',
+        'filter.budget_max': 'must not be less than the minimum budget',
+      },
+    ]);
   });
 
   it('can be saved only ten times, even by eleven calls at the same time', async () => {

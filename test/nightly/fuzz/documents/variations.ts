@@ -430,6 +430,8 @@ const FILTERS = [
   '{ near: { zipCode: "x", withinMiles: 5 } }',
   '{ homeownerId: "hmw_nobody" }',
   '{ category: null }',
+  '{ categories: ["roofing", "plumbing"], budgetMin: 0 }',
+  '{ categories: [], budgetMin: 2, budgetMax: 1e999 }',
   '{ near: { zipCode: "78701", withinMiles: 1e999 } }',
 ];
 
