@@ -93,7 +93,7 @@ it(`each match arrives once, in order, whatever is killed (FC_SEED=${SEED})`, as
       body: { user_id: userId, amount: 10_000, reason: 'To publish.' },
     });
   const searchers = await Promise.all(
-    [['roofing'], ['roofing', 'siding'], ['plumbing']].map((trades, at) => searcher(`Rosa ${at}`, trades)),
+    [['roofing'], ['roofing', 'siding'], ['plumbing']].map((trades) => searcher('Rosa', trades)),
   );
 
   const published: { readonly job: string; readonly trade: string }[] = [];
