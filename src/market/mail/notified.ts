@@ -29,14 +29,14 @@ export interface Notified {
 
 /** Undefined if the person can't read the event anymore. */
 export function readNotified(row: NotifiedRow): Notified | undefined {
-  const { userId, role, email, position, setting, matchAlert, canGetEmail } = row;
+  const { userId, role, email, position, setting, matchAlert, wantsMatches, canGetEmail } = row;
   const what = row.event ? aboutJob(row, row.event) : aboutAccount(row);
   // After an upgrade, another server may write types that this build doesn't know.
   if (!what || !Object.hasOwn(NOTIFICATIONS, what.type)) return undefined;
   const entry = notificationFor(what.type, what.readers);
   if (!entry) return undefined;
   const wanted = isFixedFor(role, what.type) ? entry.channel : (setting ?? matchAlert ?? entry.channel);
-  const channel = canGetEmail && !entry.hasOwnEmail ? wanted : 'off';
+  const channel = canGetEmail && !entry.hasOwnEmail && wantsMatches ? wanted : 'off';
   return { userId, role, email, position, type: what.type, jobId: what.jobId, entry, channel };
 }
 

@@ -1,4 +1,5 @@
 /** Contractors save searches. When a matching job is published, they get the event. */
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { invalidField } from '../../../platform/call/validation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
@@ -19,7 +20,7 @@ import {
   allowMatchEmails,
   countSavedSearches,
   deleteSavedSearch as deleteRow,
-  holdPositions,
+  FILTER_COLUMNS,
   insertSavedSearch,
   listSavedSearches as searchesNewestFirst,
   lockSavedSearch,
@@ -28,6 +29,8 @@ import {
   type SavedSearchRow,
   type WrittenSearch,
 } from '../../store/searches/saved-searches.js';
+import { holdPositions } from '../../store/events/positions.js';
+import { waitForMatches } from '../../store/searches/matches.js';
 import { waitForMatching } from '../../store/webhooks/webhooks.js';
 import { lockOwnAccount } from '../accounts/own-account.js';
 import { operation } from '../operation.js';
@@ -79,7 +82,7 @@ export const createSavedSearch = operation({
   allows: ['contractor'],
   budget: 'write',
   input: withRule(z.strictObject(FIELDS), ['filter'], problemsIn),
-  async run({ db, viewer }, input): Promise<SavedSearch> {
+  async run({ db, viewer, caller }, input): Promise<SavedSearch> {
     const { userId, contractorId } = viewer;
     const written = { name: input.name, alert: input.alert, ...(await columnsOf(input.filter)) };
     return db.inTransaction(async (tx) => {
@@ -87,7 +90,7 @@ export const createSavedSearch = operation({
       const [total] = await countSavedSearches(tx, { contractorId });
       if ((total?.count ?? 0) >= SAVED_SEARCHES.perPerson) throw tooMany();
       const [, [row]] = await tx.commitWith(
-        holdPositions(tx, {}),
+        unlessDryRun(caller, () => holdPositions(tx, {})),
         insertSavedSearch(tx, { id: newId('savedSearch'), contractorId, ...written }),
         waitForMatching(tx, { userId }),
         ...(input.alert === 'off' ? [] : [allowMatchEmails(tx, { userId })]),
@@ -97,6 +100,11 @@ export const createSavedSearch = operation({
     });
   },
 });
+
+/** A dry run lasts as long as its response takes, and is rolled back. Everybody else would have to wait for it. */
+function unlessDryRun({ dryRun }: { readonly dryRun: unknown }, hold: () => Promise<unknown>): Promise<unknown> {
+  return dryRun ? Promise.resolve() : hold();
+}
 
 async function columnsOf(wanted: Filter): Promise<Omit<WrittenSearch, 'name' | 'alert'>> {
   const { search = null, categories, urgency = null, budgetMin = null, budgetMax = null, near } = wanted;
@@ -189,7 +197,7 @@ export const updateSavedSearch = operation({
     problemsIn,
   ),
   nullClears: false,
-  async run({ db, viewer: { userId, contractorId } }, { id: search, ...input }): Promise<SavedSearch> {
+  async run({ db, viewer: { userId, contractorId }, caller }, { id: search, ...input }): Promise<SavedSearch> {
     const newFilter = input.filter && (await columnsOf(input.filter));
     return db.inTransaction(async (tx) => {
       const [locked] = await lockSavedSearch(tx, { id: search });
@@ -198,9 +206,10 @@ export const updateSavedSearch = operation({
         throw invalidField(field, 'is set by the service and can’t be changed');
       const newAlert = input.alert ?? row.alert;
       const written = { ...row, ...newFilter, name: input.name ?? row.name, alert: newAlert };
+      const isFilterChanged = FILTER_COLUMNS.some((column) => !isDeepStrictEqual(written[column], row[column]));
       const [, [updated]] = await tx.commitWith(
-        holdPositions(tx, {}),
-        updateRow(tx, { ...written, isFilterChanged: newFilter != null }),
+        isFilterChanged ? unlessDryRun(caller, () => holdPositions(tx, {})) : Promise.resolve(),
+        updateRow(tx, { ...written, isFilterChanged }),
         ...(input.alert == null || newAlert === 'off' ? [] : [allowMatchEmails(tx, { userId })]),
       );
       if (!updated) throw noSuchSearch();
@@ -215,9 +224,16 @@ export const deleteSavedSearch = operation({
   allows: ['contractor'],
   budget: 'write',
   input: z.strictObject({ id }),
-  async run({ db, viewer }, { id: search }): Promise<SavedSearch> {
+  async run({ db, viewer, caller }, { id: search }): Promise<SavedSearch> {
     const row = await findSavedSearch(db, viewer, search);
-    if ((await deleteRow(db, { id: search })).length === 0) throw noSuchSearch();
+    const deleted = await db.inTransaction(async (tx) => {
+      const [, rows] = await tx.commitWith(
+        unlessDryRun(caller, () => waitForMatches(tx, {})),
+        deleteRow(tx, { id: search }),
+      );
+      return rows;
+    });
+    if (deleted.length === 0) throw noSuchSearch();
     return row;
   },
 });

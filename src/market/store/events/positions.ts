@@ -10,6 +10,16 @@ import { NUMBERING } from '../../../platform/service-limits.js';
 /** Announces positions whose notifications are stored. Servers of the earlier release listen on another channel. */
 export const POSITIONS_CHANNEL = 'positions';
 
+/** `number_events` takes this lock for its whole transaction. Waiting for it is fair, unlike waiting for a row. */
+const NUMBERING_LOCK = sql.raw('7203119');
+
+/** From here on, no event gets a position until this transaction ends. */
+export const holdPositions = statement(
+  'holdPositions',
+  { held: sql`held` },
+  (_: Placeholders<object>) => sql`select pg_advisory_xact_lock_shared(${NUMBERING_LOCK}) as held`,
+);
+
 /** Returns how many events got a position, the last position, and how long the oldest event waited. */
 export const numberEvents = statement(
   'numberEvents',

@@ -99,6 +99,8 @@ const notified = {
   contractorId: mayBeAbsent(contractors.id),
   setting: mayBeAbsent(notificationSettings.channel),
   matchAlert: notifications.matchAlert,
+  wantsMatches: sql<boolean>`(${notifications.matchAlert} is null or exists (select from ${savedSearches} s
+    where s.contractor_id = "contractors"."id" and s.alert <> 'off'))`.as('wants_matches'),
   accountEvent: mayBeAbsent({ type: accountEvents.type, userId: accountEvents.userId }),
   event: mayBeAbsent({
     type: events.type,

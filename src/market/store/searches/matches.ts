@@ -107,12 +107,31 @@ const matchSearches = statement(
       pg_notify('${sql.raw(MATCHES_CHANNEL)}', matched_up_to::text) as announced`,
 );
 
+/** A step takes this lock, and so do deletions. Waiting for it is fair, unlike waiting for a row. */
+const MATCHING_LOCK = sql.raw('7203123');
+
+const waitForDeletions = statement(
+  'waitForDeletions',
+  { isLocked: sql`is_locked` },
+  (_: Placeholders<object>) => sql`select pg_advisory_xact_lock(${MATCHING_LOCK}) as is_locked`,
+);
+
+/**
+ * Waits for the step that's running. Otherwise, the owner of the last search could read past a match of it that isn't
+ * committed yet.
+ */
+export const waitForMatches = statement(
+  'waitForMatches',
+  { isLocked: sql`is_locked` },
+  (_: Placeholders<object>) => sql`select pg_advisory_xact_lock_shared(${MATCHING_LOCK}) as is_locked`,
+);
+
 /** Returns true if there is more to match. */
 export function matchNext(db: Db): Promise<boolean> {
   return db.inTransaction(async (tx) => {
     const [cursor] = await lockSearchCursor(tx, {});
     if (!cursor) return false;
-    const [[step]] = await tx.commitWith(matchSearches(tx, {}));
+    const [, [step]] = await tx.commitWith(waitForDeletions(tx, {}), matchSearches(tx, {}));
     return step?.isBehind === true;
   });
 }

@@ -5,7 +5,7 @@ import type { ContractorId, SavedSearchId, UserId } from '../../rules/ids.js';
 import { pagedList } from '../../../platform/db/pages/page.js';
 import { builder, columns, selectFrom, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { LAST_POSITION } from '../events/positions.js';
-import { notificationCursor, notificationSettings } from '../tables/notifications.js';
+import { notificationSettings } from '../tables/notifications.js';
 import { savedSearches } from '../tables/saved-searches.js';
 
 const { latitude: _latitude, longitude: _longitude, matchesAfter: _after, ...shape } = getTableColumns(savedSearches);
@@ -43,19 +43,7 @@ export const countSavedSearches = statement(
     selectFrom(savedSearches, fields, eq(contractorId, $('contractorId'))),
 );
 
-/**
- * No event gets a position until this transaction ends. The owner may already have read up to the last position, so
- * only later positions may match. The next statement must read the last position.
- */
-export const holdPositions = statement(
-  'holdPositions',
-  { storedUpTo: notificationCursor.storedUpTo },
-  (_: Placeholders<object>, fields) => builder.select(fields).from(notificationCursor).for('share'),
-);
-
-const WRITTEN = [
-  'name',
-  'alert',
+export const FILTER_COLUMNS = [
   'search',
   'categories',
   'urgency',
@@ -68,6 +56,7 @@ const WRITTEN = [
   'latitude',
   'longitude',
 ] as const;
+const WRITTEN = ['name', 'alert', ...FILTER_COLUMNS] as const;
 
 type Row = typeof savedSearches.$inferSelect;
 export type WrittenSearch = Pick<Row, (typeof WRITTEN)[number]>;

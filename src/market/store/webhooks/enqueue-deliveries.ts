@@ -78,12 +78,12 @@ export async function enqueueAgain(tx: Db, endpointId: WebhookEndpointId, events
     const delivery = deliveryTo(endpointId, event);
     return [{ ...delivery, id: id ?? delivery.id }];
   });
-  await pipelined(
-    insertTasks(
-      tx,
-      'webhook',
-      deliveries.map(({ id }) => ({ id, key: endpointId })),
-    ),
+  const tasks = deliveries.map(({ id }) => ({ id, key: endpointId }));
+  const [, repeated] = await pipelined(
+    insertTasks(tx, 'webhook', tasks),
     repeatDeliveries(tx, { deliveries: JSON.stringify(deliveries) }),
   );
+  // Another transaction inserted these in the meantime, under other IDs. They may already have been sent.
+  const others = repeated.filter(({ id }) => !deliveries.some((delivery) => delivery.id === id));
+  if (others.length > 0) await insertTasks(tx, 'webhook', others);
 }
