@@ -32,7 +32,7 @@ import { canHaveWarnings, warningsOf, type JobWarning } from '../../rules/jobs/w
 import { placesOf } from '../places/places.js';
 
 const { status: jobStatus, urgency } = JOB.schema.shape;
-const { place: nearPlace, fields: nearFields } = nearInputs('jobs', NEAR_MILES_MAX.jobs);
+const { place: nearPlace, fields: nearFields } = nearInputs('jobs', NEAR_MILES_MAX.jobs, NEAREST_MILES_MAX);
 
 const TIME_AND_ID = ['time', 'text'] as const;
 /** The orders `newest` and `oldest` use the same kind of position. */
