@@ -2,6 +2,7 @@
  * A contractor's CRM, as an integrator would write one. It gets events through a webhook, stores them, and fills gaps
  * automatically.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, TestApp } from '../setup/app.js';
 import type { Person } from '../story/cast.js';
 import { openReceiver, verify, type Received } from '../market/webhooks/receiver.js';
@@ -12,27 +13,27 @@ export interface Crm {
   events(): Json[];
   /** Undefined if the CRM doesn't know the job. */
   statusOf(jobId: string): string | undefined;
-  /** The gaps that it has tried to fill. */
-  readonly replays: readonly Gap[];
+  /** The ranges that it has replayed. */
+  readonly replays: readonly Range[];
   /** While true, the CRM confirms events without storing them. */
   isForgetful: boolean;
   close(): Promise<void>;
 }
 
-export interface Gap {
+interface Range {
   readonly after: string;
   readonly until: string;
 }
 
 /** In production, this is half a minute. */
-const WAIT_MS = 50;
+const WAIT_MS = 100;
 
 const REPLAY = `mutation ($id: ID!, $after: String!, $until: String!) {
   replayEvents(endpointId: $id, after: $after, until: $until) { replayedCount nextAfter } }`;
 
 export async function openCrm(app: TestApp, { token }: Person): Promise<Crm> {
   const stored = new Map<string, Json>();
-  const replays: Gap[] = [];
+  const replays: Range[] = [];
   const receiver = await openReceiver((request, response) => {
     if (!crm.isForgetful) store(request);
     response.writeHead(204).end();
@@ -41,23 +42,45 @@ export async function openCrm(app: TestApp, { token }: Person): Promise<Crm> {
   const { webhook, secret } = made.body;
 
   function store(request: Received): void {
-    const { data, previous_position: previous } = verify(secret, request) as Json;
-    if (stored.has(request.id)) return;
-    stored.set(request.id, data);
-    if (previous !== null && !has(previous)) setTimeout(() => void fillGap(previous), WAIT_MS);
+    const body = verify(secret, request) as Json;
+    if (!stored.has(request.id)) stored.set(request.id, body);
   }
 
-  const events = () => [...stored.values()].toSorted((one, other) => Number(one.position) - Number(other.position));
-  const has = (position: string) => events().some((event) => event.position === position);
+  const events = () =>
+    [...stored.values()]
+      .map(({ data }) => data)
+      .toSorted((one, other) => Number(one.position) - Number(other.position));
 
-  /** If an event is still missing after the replay, the contractor can no longer see it. */
-  async function fillGap(until: string): Promise<void> {
-    if (has(until) || replays.some((gap) => gap.until === until)) return;
-    const before = events().findLast(({ position }) => BigInt(position) < BigInt(until));
-    const after = before?.position ?? String(BigInt(until) - 1n);
-    replays.push({ after, until });
-    await app.graphql(REPLAY, { token, variables: { id: webhook.id, after, until } });
+  /** Gaps up to this position don't need another replay. What's still missing there can't be seen anymore. */
+  let settled = 0n;
+  let lastGaps: readonly bigint[] = [];
+
+  async function fillGaps(): Promise<void> {
+    const positions = events().map(({ position }) => BigInt(position));
+    const gaps = [...stored.values()]
+      .flatMap(({ previous_position: previous }) => (previous === null ? [] : [BigInt(previous)]))
+      .filter((position) => position > settled && !positions.includes(position))
+      .toSorted((one, other) => Number(one - other));
+    const [lowest] = gaps;
+    const until = gaps.at(-1);
+    const areNew = !gaps.some((gap) => lastGaps.includes(gap));
+    lastGaps = gaps;
+    if (areNew || lowest === undefined || until === undefined) return;
+    const before = positions.findLast((position) => position < lowest) ?? 0n;
+    const range = { after: String(before > settled ? before : settled), until: String(until) };
+    replays.push(range);
+    const answer = await app.graphql(REPLAY, { token, variables: { id: webhook.id, ...range } });
+    settled = BigInt(answer.data.replayEvents.nextAfter ?? until);
   }
+
+  let isOpen = true;
+  async function watchGaps(): Promise<void> {
+    while (isOpen) {
+      await sleep(WAIT_MS);
+      await fillGaps();
+    }
+  }
+  const watching = watchGaps();
 
   const crm: Crm = {
     webhookId: webhook.id,
@@ -68,7 +91,11 @@ export async function openCrm(app: TestApp, { token }: Person): Promise<Crm> {
         .at(-1)?.to_status,
     replays,
     isForgetful: false,
-    close: () => receiver.close(),
+    async close() {
+      isOpen = false;
+      await watching;
+      await receiver.close();
+    },
   };
   return crm;
 }

@@ -64,8 +64,8 @@ export const TEST_MESSAGE = entity('TestMessage', 'The body of a test event that
   previousPosition: { ...previousPosition, example: null },
 });
 
-const HEADERS = [
-  header('webhook-id', 'The event’s ID. It’s the same for all attempts and redeliveries.', exampleId('event')),
+const headersWith = (eventId: string) => [
+  header('webhook-id', 'The event’s ID. It’s the same for all attempts and redeliveries.', eventId),
   header('webhook-timestamp', 'When this attempt was sent, in seconds since 1970.', '1772443800'),
   header(
     'webhook-signature',
@@ -94,11 +94,18 @@ export const WEBHOOKS_SENT = {
     'Receive an account event',
     'An event on your account. You get only the types in the endpoint’s `account_event_types`.',
     ACCOUNT_EVENT_MESSAGE,
+    exampleId('accountEvent'),
   ),
   testEvent: sent('receiveTestEvent', 'Receive a test event', 'A test event from `sendTestEvent`.', TEST_MESSAGE),
 };
 
-function sent(operationId: string, summary: string, description: string, message: Entity) {
+function sent(
+  operationId: string,
+  summary: string,
+  description: string,
+  message: Entity,
+  eventId: string = exampleId('event'),
+) {
   return {
     post: {
       operationId,
@@ -108,7 +115,7 @@ function sent(operationId: string, summary: string, description: string, message
         `and respond within ${WEBHOOKS.attemptMs / 1000} seconds.`,
       tags: ['Webhooks'],
       security: [],
-      parameters: HEADERS,
+      parameters: headersWith(eventId),
       requestBody: {
         required: true,
         content: {

@@ -4,9 +4,12 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTestApp, type TestApp } from '../../setup/app.js';
+import { must } from '../../story/awards.js';
 import { homeowner, type Person } from '../../story/cast.js';
+import { gather, givenJob } from '../../story/journey.js';
 
 const GUIDE = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8');
 
@@ -53,14 +56,44 @@ it('a receiver that lost events finds and fills the gaps automatically', async (
   forgetful.close();
   await once(forgetful, 'close');
 
-  const gaps = /^```js\n\/\/ Add this to receiver\.mjs\.\n([^]*?)^```$/m.exec(GUIDE)?.[1] ?? '';
-  const code = RECEIVER.replace('events.set(id, event);', 'events.set(id, event);\n    checkGap(event);') + gaps;
-  const env = { API_URL: app.url, TOKEN: hanna.token, WEBHOOK_ID: webhook.id, WAIT_MS: '50' };
-  const { ready, printed } = startReceiver(port, secret, code, env);
+  const { ready, printed } = startReceiver(port, secret, WITH_GAPS, await settingsOf(hanna, webhook.id));
   await ready(url);
   await draft();
   await expect.poll(() => printed().trim().split('\n').toSorted()).toEqual(await allEvents());
   await expect.poll(() => attemptsOf(webhook.id)).toEqual([204, 204, 204, 204, 204]);
+});
+
+it('a receiver sends one replay for several gaps, and doesn’t ask again for events that it can no longer see', async () => {
+  const people = await gather(app);
+  const { owner, awardee } = people;
+  const [kept, first, second] = await Promise.all([1, 2, 3].map(() => givenJob(app, 'open', people)));
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const { webhook, secret } = await call('POST', '/v1/webhooks', { url }, awardee);
+  const path = `/v1/webhooks/${webhook.id}`;
+  await call('PUT', path, { status: 'paused' }, awardee);
+  const lost = [first!, second!];
+  for (const job of lost) {
+    for (const one of [job, kept!]) await must(app, 'update', owner, one, undefined, { title: `After ${job.id}` });
+  }
+  const statuses = async () =>
+    (await call('GET', `${path}/deliveries`, undefined, awardee)).data.map(({ status }: { status: string }) => status);
+  await expect.poll(statuses).toHaveLength(4);
+  for (const job of lost) await must(app, 'withdraw', awardee, job, job.bids.awardee!);
+
+  const noticing = `const send = fetch; globalThis.fetch = (...call) => { console.log('replay'); return send(...call); };\n`;
+  const settings = await settingsOf(awardee, webhook.id);
+  const { ready, printed } = startReceiver(port, secret, noticing + WITH_GAPS, settings);
+  await ready(url);
+  await call('PUT', path, { status: 'active' }, awardee);
+  await expect
+    .poll(async () => (await statuses()).toSorted())
+    .toEqual(['delivered', 'delivered', 'skipped', 'skipped']);
+  await expect.poll(printed).toContain('replay');
+  await must(app, 'update', owner, kept!, undefined, { title: 'Mend the whole roof' });
+  await expect.poll(() => printed().match(/^job\.updated /gm)).toHaveLength(3);
+  await sleep(3 * WAIT_MS);
+  expect(printed().match(/replay/g)).toHaveLength(1);
 });
 
 const draft = () => call('POST', '/v1/jobs', { title: 'Mend the roof', description: 'It leaks.' });
@@ -70,8 +103,15 @@ async function allEvents(): Promise<string[]> {
   return data.map(({ type, id }: { type: string; id: string }) => `${type} ${id}`).toSorted();
 }
 
-async function call(method: string, path: string, body?: object) {
-  return (await app.rest(method, path, { token: hanna.token, body })).body;
+async function call(method: string, path: string, body?: object, { token } = hanna) {
+  return (await app.rest(method, path, { token, body })).body;
+}
+
+const WAIT_MS = 500;
+
+async function settingsOf(person: Person, webhookId: string): Promise<Record<string, string>> {
+  const { secret } = await call('POST', '/v1/api-keys', { name: 'Receiver', access: 'full' }, person);
+  return { API_URL: app.url, API_KEY: secret, WEBHOOK_ID: webhookId, WAIT_MS: String(WAIT_MS) };
 }
 
 async function attemptsOf(webhookId: string): Promise<number[]> {
@@ -82,6 +122,7 @@ async function attemptsOf(webhookId: string): Promise<number[]> {
 }
 
 const RECEIVER = /^```js\n\/\/ receiver\.mjs\n([^]*?)^```$/m.exec(GUIDE)?.[1] ?? '';
+const WITH_GAPS = /^```js\n\/\/ receiver-with-gaps\.mjs\n([^]*?)^```$/m.exec(GUIDE)?.[1] ?? '';
 
 function startReceiver(port: number, secret: string, code = RECEIVER, more: Record<string, string> = {}) {
   receiver?.kill();

@@ -10,10 +10,10 @@ import { invalidField } from '../../../platform/call/validation.js';
 const zipCode = optionalText(TEXT.line);
 const cityOrState = optionalText(TEXT.line);
 
-/** `listed` names the items in the list, for the descriptions. */
-export function nearInputs(listed: string, milesMax: number) {
+/** `listed` names the items in the list, for the descriptions. `nearestMax` applies when they're sorted by distance. */
+export function nearInputs(listed: string, milesMax: number, nearestMax = milesMax) {
   const miles = z.number().min(1).max(milesMax);
-  const nearest = milesMax > NEAREST_MILES_MAX ? `, or 1 to ${NEAREST_MILES_MAX} when sorted nearest first` : '';
+  const nearest = milesMax > nearestMax ? `, or 1 to ${nearestMax} when sorted nearest first` : '';
   const howFar = `The maximum distance in miles: 1 to ${milesMax}${nearest}.`;
   return {
     place: z.strictObject({
