@@ -186,6 +186,16 @@ describe('a match of a saved search', () => {
       'settings.0.type': 'is job.published, which is controlled by the alert of each saved search instead',
     });
   });
+  it('isn’t in the digest if the contractor has turned off every alert', async () => {
+    const by = await searcher('Dorothea', 'daily');
+    await publishFor('Dorothea');
+    await settled();
+    expect(await markedOf(by)).toBe(1);
+    const [search] = (await app.rest('GET', '/v1/saved-searches', { token: by.token })).body.data;
+    await app.rest('PUT', `/v1/saved-searches/${search.id}`, { token: by.token, body: { alert: 'off' } });
+    await sendDigests();
+    expect(await subjectsTo(by)).toEqual([]);
+  });
 });
 
 describe('a notification', () => {

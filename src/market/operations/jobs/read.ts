@@ -32,8 +32,7 @@ import { relationsToJob } from '../../rules/parties.js';
 import { canHaveWarnings, warningsOf, type JobWarning } from '../../rules/jobs/warnings.js';
 import { placesOf } from '../places/places.js';
 
-const { status: jobStatus, urgency } = JOB.schema.shape;
-const { place: nearPlace, fields: nearFields } = nearInputs('jobs', NEAR_MILES_MAX.jobs, NEAREST_MILES_MAX);
+const { status: jobStatus } = JOB.schema.shape;
 
 const TIME_AND_ID = ['time', 'text'] as const;
 /** The orders `newest` and `oldest` use the same kind of position. */

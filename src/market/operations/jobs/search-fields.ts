@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import { JOB } from '../../rules/entities/job.js';
 import { contradictionsIn } from '../../rules/jobs/editing.js';
-import { NEAR_MILES_MAX, SEARCHED_CATEGORIES_MAX, TEXT } from '../../rules/market-limits.js';
+import { NEAR_MILES_MAX, NEAREST_MILES_MAX, SEARCHED_CATEGORIES_MAX, TEXT } from '../../rules/market-limits.js';
 import { contradictionsInPlace, nearInputs, type NearInput } from '../places/near.js';
 import { optionalText } from '../../../platform/fields/shapes.js';
 import { money, requiredText } from '../../../platform/fields/values.js';
 
-const { place, fields } = nearInputs('jobs', NEAR_MILES_MAX.jobs);
+const { place, fields } = nearInputs('jobs', NEAR_MILES_MAX.jobs, NEAREST_MILES_MAX);
 
 /** A query in REST is flat, so it has these fields instead of `near`. */
 export const nearFields = fields;

@@ -13,7 +13,7 @@ import { SAVED_SEARCH } from '../../rules/entities/saved-search.js';
 import { refuse } from '../../rules/errors.js';
 import { idInPath } from '../../rules/id-fields.js';
 import type { ContractorId, SavedSearchId } from '../../rules/ids.js';
-import { SAVED_SEARCHES, SEARCHED_CATEGORIES_MAX, TEXT } from '../../rules/market-limits.js';
+import { NEAR_MILES_MAX, SAVED_SEARCHES, SEARCHED_CATEGORIES_MAX, TEXT } from '../../rules/market-limits.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { newId } from '../../store/new-id.js';
 import {
@@ -35,7 +35,7 @@ import { waitForMatching } from '../../store/webhooks/webhooks.js';
 import { lockOwnAccount } from '../accounts/own-account.js';
 import { operation } from '../operation.js';
 import { COMPARED, contradictionsInSearch, searchFields } from '../jobs/search-fields.js';
-import { placeAround } from '../places/near.js';
+import { nearInputs, placeAround } from '../places/near.js';
 
 const NEWEST_FIRST = ['time', 'text'] as const;
 
@@ -52,6 +52,8 @@ const filter = withRule(
       .max(SEARCHED_CATEGORIES_MAX)
       .nullish()
       .describe('Only jobs in one of these trades.'),
+    // A search has no order, so no order limits the distance.
+    near: nearInputs('jobs', NEAR_MILES_MAX.jobs).place.nullish().describe('Only jobs near a place.'),
   }),
   COMPARED,
   contradictionsInSearch,

@@ -401,6 +401,66 @@ describe('while events wait to be compared', () => {
   });
 });
 
+describe('a change of a search', () => {
+  it('that sends the same filter back keeps what waits to be matched', async () => {
+    const rosa = await contractor(app, 'Rosa');
+    const id = await save(rosa, ROOFING);
+    const { body } = await app.rest('GET', `/v1/saved-searches/${id}`, { token: rosa.token });
+    let job = '';
+    await app.sql.begin(async (tx) => {
+      await tx`select from search_cursor for update`;
+      job = await publish();
+      await allNumbered(app);
+      await app.rest('PUT', `/v1/saved-searches/${id}`, { token: rosa.token, body: { ...body, name: 'Renamed' } });
+    });
+    await allMatched();
+    expect(jobsIn(await eventsOf(rosa))).toEqual([job]);
+  });
+
+  it('holds up nobody in a dry run, or if the filter stays', async () => {
+    const rosa = await contractor(app, 'Rosa');
+    const id = await save(rosa, ROOFING);
+    const path = `/v1/saved-searches/${id}`;
+    const headers = { 'dry-run': 'true' };
+    app.statements();
+    const body = { name: 'Roofs', filter: { search: 'tiles' }, alert: 'off' };
+    await app.rest('POST', '/v1/saved-searches', { token: rosa.token, headers, body });
+    await app.rest('PUT', path, { token: rosa.token, headers, body });
+    await app.rest('PUT', path, { token: rosa.token, body: { name: 'Renamed' } });
+    await app.rest('DELETE', path, { token: rosa.token, headers });
+    const held = () => app.statements().filter((text) => /holdPositions|waitForMatches/.test(text));
+    expect(held()).toEqual([]);
+    await app.rest('PUT', path, { token: rosa.token, body });
+    expect(held()).toHaveLength(1);
+    await app.rest('DELETE', path, { token: rosa.token });
+    expect(held()).toHaveLength(1);
+  });
+
+  it('that deletes the last one waits for a match that isn’t committed yet', async () => {
+    const rosa = await contractor(app, 'Rosa');
+    const id = await save(rosa, ROOFING);
+    await app.sql`create function wait_for_test() returns trigger language plpgsql as $$ begin
+      perform pg_advisory_xact_lock(77); return new; end $$`;
+    await app.sql`create trigger wait_for_test before insert on notifications for each row
+      when (new.match_alert is not null) execute function wait_for_test()`;
+    const waiting = async (key: number) =>
+      (await app.sql`select from pg_locks where locktype = 'advisory' and objid = ${key} and not granted`).length > 0;
+    let job = '';
+    let deleted: Promise<unknown> = Promise.resolve();
+    await app.sql.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(77)`;
+      job = await publish();
+      await until(() => waiting(77));
+      deleted = app.rest('DELETE', `/v1/saved-searches/${id}`, { token: rosa.token });
+      await until(() => waiting(7203123));
+      expect(await eventsOf(rosa)).toEqual([]);
+    });
+    await deleted;
+    expect(jobsIn(await eventsOf(rosa))).toEqual([job]);
+    await app.sql`drop trigger wait_for_test on notifications`;
+  });
+});
+
 describe('streams', () => {
   const EVENTS = 'subscription ($after: String) { myEvents(after: $after) { position type jobId } }';
   const NOTIFICATIONS = 'subscription { myNotifications { position type jobId } }';
