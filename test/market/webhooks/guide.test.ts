@@ -6,6 +6,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { allNumbered } from '../../platform/live/positions.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { must } from '../../story/awards.js';
 import { homeowner, type Person } from '../../story/cast.js';
@@ -59,6 +60,7 @@ it('a receiver that lost events finds and fills the gaps automatically', async (
   const { ready, printed } = startReceiver(port, secret, WITH_GAPS, await settingsOf(hanna, webhook.id));
   await ready(url);
   await draft();
+  await allNumbered(app);
   await expect.poll(() => printed().trim().split('\n').toSorted()).toEqual(await allEvents());
   await expect.poll(() => attemptsOf(webhook.id)).toEqual([204, 204, 204, 204, 204]);
 });
