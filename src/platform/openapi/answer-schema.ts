@@ -32,9 +32,11 @@ export function answerSchema({ fields }: Entity, description: string, refOf: Ref
 
 function fieldSchema(field: Field, refOf: RefOf): JsonSchema {
   const { type, readBy } = field;
-  const schema = valueSchema(kindOf(type), type, descriptionOf(field), refOf);
+  const description = descriptionOf(field);
+  const schema = valueSchema(kindOf(type), type, description, refOf);
   const isNull = readBy !== undefined || (isNullable(type) && !(type instanceof z.ZodOptional));
-  return isNull && !hasNull(schema) ? withNull(schema) : schema;
+  if (!isNull || hasNull(schema)) return schema;
+  return '$ref' in schema ? { ...withNull(schema), description } : withNull(schema);
 }
 
 function hasNull({ type }: JsonSchema): boolean {

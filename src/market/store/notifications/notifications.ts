@@ -57,10 +57,12 @@ function isVisibleJobEvent(role: Role, $: Placeholders<ViewerIds>): SQL {
     case 'homeowner':
       return sql`"events"."homeowner_id" = ${$('homeownerId')} and ${visibleEventsOfOwner}`;
     case 'contractor':
+      // With `offset 0`, Postgres looks up a match's job instead of reading all jobs.
       return sql`case when "notifications"."match_alert" is null then own.id is not null
           and ${visibleEventsOfBidder($('contractorId'), IS_AWARDEE)}
           and (${IS_AWARDEE} or "events"."bidder_id" is not null or "events"."type" ${oneOf(BIDDER_TYPES)})
-        else exists (select from jobs where "jobs"."id" = "events"."job_id" and ${visibleJobs('contractor', $)}) end`;
+        else exists (select from jobs where "jobs"."id" = "events"."job_id" and ${visibleJobs('contractor', $)}
+          offset 0) end`;
   }
 }
 
