@@ -40,6 +40,7 @@ const SEES: Partial<Record<Who, (market: Market) => string>> = {
 
 const description = (word: string) => `(j.title ilike '%${word}%' or j.description ilike '%${word}%')`;
 
+const SPARSE_IN_TRADES = `search: "${WORDS.sparse}", categories: ["roofing", "thatching", "painting"], budgetMin: 700`;
 const NEAR_SMALL_TOWN = `near: { zipCode: "${SMALL_TOWN.zipCode}", withinMiles: 25 }`;
 
 /** A filter in GraphQL, and the same in SQL. */
@@ -67,7 +68,7 @@ const FILTERS: Readonly<Record<string, string>> = {
       ],
     ]),
   ),
-  [`search: "${WORDS.sparse}", categories: ["roofing", "thatching", "painting"], budgetMin: 700`]: `${description(WORDS.sparse)} and j.category in ('roofing', 'painting') and j.budget_max >= 700`,
+  [SPARSE_IN_TRADES]: `${description(WORDS.sparse)} and j.category in ('roofing', 'painting') and j.budget_max >= 700`,
   [NEAR_SMALL_TOWN]: `j.city = '${SMALL_TOWN.city}'`,
   [`search: "${WORDS.common}", ${NEAR_SMALL_TOWN}`]: `j.city = '${SMALL_TOWN.city}' and ${description(WORDS.common)}`,
   'near: { zipCode: "78704", withinMiles: 25 }': `j.city <> '${SMALL_TOWN.city}'`,

@@ -835,11 +835,12 @@ function literal(value: unknown): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** The tables that a plan scans completely. */
+const ONE_ROW = ['deadline_clock', 'notification_cursor', 'search_cursor'];
+
+/** The tables that a plan scans completely, except those with one row. */
 export function scannedIn(node: Node): string[] {
   const table = node['Node Type'] === 'Seq Scan' ? node['Relation Name'] : undefined;
-  // This table has one row.
-  const here = table === undefined || table === 'deadline_clock' ? [] : [table];
+  const here = table === undefined || ONE_ROW.includes(table) ? [] : [table];
   return [...new Set([...here, ...(node.Plans ?? []).flatMap(scannedIn)])];
 }
 

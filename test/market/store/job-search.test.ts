@@ -1,7 +1,7 @@
 /**
- * Any list or search of any jobs finds what a scan of every job finds, page by page, from any position. The count is also
- * the same, up to its limit. The market is random, from a seed. It is large enough that some searches scan the list and
- * others use the index.
+ * Any list or search of any jobs finds what a scan of every job finds, page by page, from any position. The count is
+ * also the same, up to its limit. The market is random, from a seed. It is large enough that some searches scan the
+ * list and others use the index.
  */
 import postgres, { type Sql } from 'postgres';
 import { JOB_ORDERS, type JobOrder } from '../../../src/market/rules/jobs/orders.js';

@@ -37,6 +37,7 @@ beforeAll(async () => {
   sql = postgres({ ...database.connection, max: 1, fetch_types: false, onnotice: () => {} });
   market = await seedUnevenMarket(sql, SIZE, 'no password');
   await addAccountEvents();
+  await addSavedSearches();
   listener = await openListener(database.connection, sql, market);
   explainer = await openExplainer(database.connection, 10_000);
 });
@@ -55,6 +56,14 @@ async function addAccountEvents(): Promise<void> {
       (select max(position) from events) + row_number() over (order by id)
     from users`;
   await sql`analyze account_events`;
+}
+
+/** Adds one for each contractor, for the same reason. */
+async function addSavedSearches(): Promise<void> {
+  await sql`
+    insert into saved_searches (id, contractor_id, name, alert, categories, matches_after)
+    select 'sea_' || substr(id, 5), id, 'Roofs', 'off', '{roofing}', 0 from contractors`;
+  await sql`analyze saved_searches`;
 }
 
 /** Each plan that scans a whole table, as `query (kind): tables`. */
