@@ -325,8 +325,13 @@ function asRest({ status, type, actor, data, ...rest }: Json): Json {
     ...rest,
     ...(status && { status: status.toLowerCase() }),
     ...(type && { type: eventType(type) }),
-    ...(actor && {
-      actor: { id: actor.id, name: `${actor.firstName} ${actor.lastName}`, role: actor.userType.toLowerCase() },
+    ...(actor !== undefined && {
+      // Contractors don't see other contractors as actors.
+      actor: actor && {
+        id: actor.id,
+        name: `${actor.firstName} ${actor.lastName}`,
+        role: actor.userType.toLowerCase(),
+      },
     }),
     ...(data && { data: Object.fromEntries(names) }),
   };
