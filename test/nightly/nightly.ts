@@ -60,6 +60,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     files: ['test/market/operations/purchases/random-orders.test.ts', 'test/nightly/faults/payments.test.ts'],
     env: { PURCHASE_HISTORIES: '2500', FC_SEED: 'random' },
   },
+  searches: {
+    files: ['test/market/operations/searches', 'test/nightly/faults/saved-searches.test.ts'],
+    env: { FC_SEED: 'random' },
+  },
   model: { files: ['test/model'], env: { MODEL_RUNS: '20000', MODEL_SEED: 'random' } },
   mail: {
     files: [

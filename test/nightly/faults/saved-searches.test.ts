@@ -18,7 +18,7 @@ import { printFigures } from '../figures.js';
 import { kill, patientApp, type Kills, type PatientApp } from './killing.js';
 import { openInstances, type Instances } from './storm/instances.js';
 
-const PUBLICATIONS = Number(process.env.PUBLICATIONS ?? 120);
+const PUBLICATIONS = Number(process.env.PUBLICATIONS ?? 600);
 const SEED = seedFrom(process.env.FC_SEED);
 const INSTANCES = 2;
 const TRADES = ['roofing', 'siding', 'plumbing'] as const;
