@@ -11,21 +11,21 @@ import { savedSearches, searchCursor } from '../tables/saved-searches.js';
 /** A position higher than any event can have. */
 export const FEED_END = sql.raw(`${2n ** 63n - 1n}`);
 
+const isSearcher = (contractor: Placeholder | SQL) =>
+  sql<boolean>`exists (select from ${savedSearches} where contractor_id = ${contractor})`;
+
 export const feedEndOf = (contractor: Placeholder<'contractorId', ContractorId | null>): SQL => sql`(
-  select case when exists (select from ${savedSearches} where contractor_id = ${contractor})
-    then (select matched_up_to from ${searchCursor}) else ${FEED_END} end)`;
+  select case when ${isSearcher(contractor)} then (select matched_up_to from ${searchCursor}) else ${FEED_END} end)`;
 
 /** The IDs of the contractors who have saved searches, and the IDs of their users. */
 export const searchersAmong = (contractors: Placeholder) =>
   sql<string[] | null>`(
   select json_agg(ids.id) from contractors c cross join lateral (values (c.id), (c.user_id)) ids (id)
-  where c.id = any(${contractors}::text[]) and exists (select from ${savedSearches} where contractor_id = c.id))`.as(
-    'searchers',
-  );
+  where c.id = any(${contractors}::text[]) and ${isSearcher(sql`c.id`)})`.as('searchers');
 
 const selectHasSearches = statement(
   'selectHasSearches',
-  { has: sql<boolean>`exists (select from ${savedSearches} where contractor_id = contractor)` },
+  { has: isSearcher(sql`contractor`) },
   ($: Placeholders<{ contractorId: ContractorId }>, fields) =>
     builder.select(fields).from(sql`(select ${$('contractorId')}::text as contractor) one`),
 );
