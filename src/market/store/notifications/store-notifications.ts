@@ -6,7 +6,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { BID_TRANSITIONS } from '../../rules/bids.js';
 import type { EventType } from '../../rules/events.js';
 import { REMINDER_EVENT } from '../../rules/jobs/deadlines.js';
-import { NOTIFICATIONS, REMINDED_ADMIN, type NotificationReader } from '../../rules/notifications.js';
+import { MATCHED_EVENT, NOTIFICATIONS, REMINDED_ADMIN, type NotificationReader } from '../../rules/notifications.js';
 import { COUNTED_BID_STATES, statesIn } from '../../rules/states.js';
 import { statement, type Placeholders } from '../../../platform/db/statement.js';
 import { LAST_POSITION, POSITIONS_CHANNEL } from '../events/positions.js';
@@ -108,7 +108,8 @@ const HAS_ENDED = sql.raw(
     .join(', ')})`,
 );
 const endedMatches = sql`select n.user_id, n.position from ${NEW_EVENTS}
-  join ${notifications} n on n.job_id = "events"."job_id" and n.match_alert is not null
+  join ${events} published on published.job_id = "events"."job_id" and published.type = ${sql.raw(`'${MATCHED_EVENT}'`)}
+  join ${notifications} n on n.position = published.position and n.match_alert is not null
   where ${HAS_ENDED} and not exists (select from contractors c
     join bids own on own.contractor_id = c.id and own.job_id = n.job_id where c.user_id = n.user_id)`;
 

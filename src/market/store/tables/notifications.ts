@@ -30,12 +30,10 @@ export const notifications = pgTable(
       .on(t.userId, t.position)
       .where(sql`${t.isEmailedLater}`),
     index('notifications_by_position').on(t.position),
-    index('notifications_of_job')
+    // Matches are many, and nothing looks for them by job. Each index that they're in makes matching more expensive.
+    index('notifications_of_job_unmatched')
       .on(t.userId, t.jobId)
-      .where(sql`${t.jobId} is not null`),
-    index('notifications_of_matches')
-      .on(t.jobId)
-      .where(sql`${t.matchAlert} is not null`),
+      .where(sql`${t.jobId} is not null and ${t.matchAlert} is null`),
     index('notifications_own_matches')
       .on(t.userId, t.position)
       .where(sql`${t.matchAlert} is not null`),
