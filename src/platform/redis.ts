@@ -28,3 +28,83 @@ export function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
+
+export interface RedisConnection {
+  readonly redis: Redis;
+  /**
+   * Returns undefined if Redis fails. The rate limiter's `insuranceLimiter` would hide why, so a full or read-only
+   * Redis would look healthy in the log and metrics.
+   */
+  attempt<T>(work: () => Promise<T>): Promise<T | undefined>;
+  isReachable(): boolean;
+  /** Resolves within a second or two, once it's known whether Redis is reachable. */
+  ready(): Promise<void>;
+  close(): void;
+}
+
+export interface RedisEvents {
+  /** Called once per lost connection, and if Redis can't be reached at startup. */
+  onLost(error: unknown): void;
+  onBack(): void;
+}
+
+/** Opens a connection whose calls never wait for a lost Redis. */
+export function openRedis(
+  url: string,
+  { onLost, onBack }: RedisEvents,
+  timeoutMs: number = REDIS.waitMs,
+): RedisConnection {
+  const redis = connectRedis(url, timeoutMs);
+  let isLost = false;
+  let isReconnecting = false;
+  redis.on('error', noteLoss).on('close', noteClose).on('ready', noteReturn);
+
+  function noteLoss(error: unknown): void {
+    if (!isLost) onLost(error);
+    isLost = true;
+  }
+
+  function noteClose(): void {
+    isReconnecting = false;
+    noteLoss(new Error('The connection to Redis was closed.'));
+  }
+
+  function noteReturn(): void {
+    if (isLost) onBack();
+    isLost = false;
+  }
+
+  /** A dead connection may accept commands for fifteen minutes before the operating system closes it. */
+  function reconnect(): void {
+    if (redis.status !== 'ready' || isReconnecting) return;
+    isReconnecting = true;
+    redis.disconnect(true);
+  }
+
+  return {
+    redis,
+    attempt: async (work) => {
+      if (redis.status !== 'ready' || isReconnecting) return undefined;
+      try {
+        const result = await within(timeoutMs, work());
+        noteReturn();
+        return result;
+      } catch (error) {
+        noteLoss(error);
+        if (!isReply(error)) reconnect();
+        return undefined;
+      }
+    },
+    isReachable: () => redis.status === 'ready' && !isLost,
+    ready: async () => {
+      if (redis.status !== 'ready' && !isLost)
+        await new Promise((resolve) => redis.once('ready', resolve).once('close', resolve));
+    },
+    close: () => redis.off('close', noteClose).disconnect(),
+  };
+}
+
+/** True for an error that Redis returned over a working connection. */
+function isReply(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ReplyError';
+}

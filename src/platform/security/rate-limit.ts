@@ -12,8 +12,8 @@
 import { createHash } from 'node:crypto';
 import { getGraphQLRateLimiter } from 'graphql-rate-limit';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { connectRedis, within, type Redis } from '../redis.js';
-import { REDIS, UNCOUNT_UNTIL_MS_BEFORE_END } from '../service-limits.js';
+import { openRedis, type Redis } from '../redis.js';
+import { UNCOUNT_UNTIL_MS_BEFORE_END } from '../service-limits.js';
 
 export interface RateBudget {
   /** Always our own name, never a caller's text. */
@@ -60,27 +60,11 @@ export function createRateLimits(settings: RateLimitSettings): RateLimits {
 }
 
 function countingLimits(settings: RateLimitSettings): RateLimits {
-  const { redisUrl, redisTimeoutMs = REDIS.waitMs, onRedisLost, onRedisBack } = settings;
-  const redis = redisUrl ? connectRedis(redisUrl, redisTimeoutMs) : undefined;
+  const { redisUrl, redisTimeoutMs, onRedisLost, onRedisBack } = settings;
+  const connection = redisUrl
+    ? openRedis(redisUrl, { onLost: onRedisLost, onBack: onRedisBack }, redisTimeoutMs)
+    : undefined;
   const counters = new Map<string, Counters>();
-  let isRedisLost = false;
-  let isReconnecting = false;
-  redis?.on('error', noteLoss).on('close', noteClose).on('ready', noteReturn);
-
-  function noteLoss(error: unknown): void {
-    if (!isRedisLost) onRedisLost(error);
-    isRedisLost = true;
-  }
-
-  function noteClose(): void {
-    isReconnecting = false;
-    noteLoss(new Error('The connection to Redis was closed.'));
-  }
-
-  function noteReturn(): void {
-    if (isRedisLost) onRedisBack();
-    isRedisLost = false;
-  }
 
   async function take(budget: RateBudget, key: string): Promise<RateLimitResult> {
     const call: { counted?: CountedCall } = {};
@@ -94,56 +78,27 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
 
   async function count(budget: RateBudget, key: string): Promise<CountedCall> {
     const { inMemory, inRedis } = countersOf(budget);
-    return (inRedis && (await tryRedis(() => consume(inRedis, key)))) ?? consume(inMemory, key);
+    return (inRedis && (await connection?.attempt(() => consume(inRedis, key)))) ?? consume(inMemory, key);
   }
 
   async function uncount({ counter, key, windowEndsMs }: CountedCall): Promise<void> {
     if (performance.now() > windowEndsMs - UNCOUNT_UNTIL_MS_BEFORE_END) return;
-    if (counter instanceof RateLimiterRedis) await tryRedis(() => counter.reward(key));
+    if (counter instanceof RateLimiterRedis) await connection?.attempt(() => counter.reward(key));
     else await counter.reward(key);
   }
 
   function countersOf(budget: RateBudget): Counters {
     const label = `${budget.name}:${budget.windowSeconds}:${budget.max}`;
     let ofBudget = counters.get(label);
-    if (!ofBudget) counters.set(label, (ofBudget = createCounters(budget, redis)));
+    if (!ofBudget) counters.set(label, (ofBudget = createCounters(budget, connection?.redis)));
     return ofBudget;
-  }
-
-  /**
-   * Returns undefined if Redis fails. The library's `insuranceLimiter` would hide why, so a full or read-only Redis
-   * would look healthy in the log and metrics.
-   */
-  async function tryRedis<T>(work: () => Promise<T>): Promise<T | undefined> {
-    if (redis?.status !== 'ready' || isReconnecting) return undefined;
-    try {
-      const result = await within(redisTimeoutMs, work());
-      noteReturn();
-      return result;
-    } catch (error) {
-      noteLoss(error);
-      if (!isReply(error)) reconnect(redis);
-      return undefined;
-    }
-  }
-
-  /** A dead connection may accept commands for fifteen minutes before the operating system closes it. */
-  function reconnect(connection: Redis): void {
-    if (connection.status !== 'ready' || isReconnecting) return;
-    isReconnecting = true;
-    connection.disconnect(true);
   }
 
   return {
     take,
-    storeInUse: () => (redis?.status === 'ready' && !isRedisLost ? 'redis' : 'memory'),
-    ready: async () => {
-      if (redis && redis.status !== 'ready' && !isRedisLost)
-        await new Promise((resolve) => redis.once('ready', resolve).once('close', resolve));
-    },
-    close: async () => {
-      redis?.off('close', noteClose).disconnect();
-    },
+    storeInUse: () => (connection?.isReachable() ? 'redis' : 'memory'),
+    ready: async () => connection?.ready(),
+    close: async () => connection?.close(),
   };
 }
 
@@ -192,11 +147,6 @@ function countedCall(
 /** Keeps callers' text out of Redis, and keys short. No caller can find two keys with the same hash. */
 function shortKey(key: string): string {
   return createHash('sha256').update(key).digest().toString('base64url', 0, 16);
-}
-
-/** True for an error that Redis returned over a working connection. */
-function isReply(error: unknown): boolean {
-  return error instanceof Error && error.name === 'ReplyError';
 }
 
 /**
