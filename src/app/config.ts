@@ -77,6 +77,15 @@ export const VARIABLES = {
   DATABASE_DIRECT_URL: address('postgres:', 'postgresql:')
     .optional()
     .describe('the direct URL of PostgreSQL, if DATABASE_URL is a pooler such as PgBouncer'),
+  DATABASE_REPLICA_URL: address('postgres:', 'postgresql:')
+    .optional()
+    .describe(
+      'the URL of a replica, or of a proxy for several replicas. Reads that may be slightly stale go there. If ' +
+        'DATABASE_DIRECT_URL is set, this must be a pooler, too',
+    ),
+  DATABASE_REPLICA_LAG_MAX_SECONDS: wholeNumber(1, 30)
+    .default(5)
+    .describe('how many seconds a replica may be behind the primary. If it’s further behind, it gets no reads'),
   DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10).describe('the maximum number of database connections for calls'),
   DATABASE_PREPARED_STATEMENTS: onOff
     .optional()
@@ -259,6 +268,8 @@ const schema = z.object(VARIABLES).superRefine((env, context) => {
     wrong('PAYMENTS', 'can be local only outside production, on a loopback HOST, and without TRUST_PROXY_HOPS');
   if (env.DATABASE_DIRECT_URL !== undefined && env.DATABASE_URL === undefined)
     wrong('DATABASE_URL', 'must be set when DATABASE_DIRECT_URL is set');
+  if (env.DATABASE_REPLICA_URL !== undefined && env.DATABASE_URL === undefined)
+    wrong('DATABASE_URL', 'must be set when DATABASE_REPLICA_URL is set');
   if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined))
     wrong('ADMIN_EMAIL', 'and ADMIN_PASSWORD must be set together');
   if ((env.SMTP_URL === undefined) !== (env.MAIL_FROM === undefined))

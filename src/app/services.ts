@@ -41,6 +41,7 @@ import {
 } from '../platform/db/database.js';
 import { assertDriverIsPatched } from '../platform/db/driver-check.js';
 import { watchDatabase } from '../platform/db/database-watch.js';
+import { replicaFor } from './replica.js';
 import { watchServices } from './watch.js';
 
 export interface OpenServices {
@@ -108,7 +109,13 @@ export async function openServices(
     problem: () => databaseWatch.problem?.overloadCause,
   };
   const settings = { poolSize: config.DATABASE_POOL_SIZE, ...timeouts };
-  const db = connect(connection, settings, observedHooks, { limits, events: metrics });
+  const replica = replicaFor(config, { log, connection, settings, limits, metrics, primary: databaseWatch.probe });
+  const db = connect(
+    connection,
+    settings,
+    { ...observedHooks, replica: replica?.replica },
+    { limits, events: metrics },
+  );
   const rateLimits = createRateLimits({
     enabled: config.RATE_LIMITS,
     redisUrl: config.REDIS_URL,
@@ -129,6 +136,7 @@ export async function openServices(
     // This connection bypasses the pooler, so its responses don't prove that calls work.
     hooks: { onOpen, onAnswer: metrics.statement, onOverload, problem },
   });
+  replica?.meetOthers(live.isOnlyInstance);
   const mail = mailSettings(config, secret);
   const payments = paymentSettings(config, metrics, () => mail.addresses.origin);
   const services: Services = {
@@ -136,6 +144,7 @@ export async function openServices(
     probe: databaseWatch.probe,
     databaseWatch,
     live,
+    replica: replica?.replica,
     quotas: createQuotas(limits, metrics),
     metrics,
     webhookMetrics,
@@ -200,7 +209,7 @@ export async function openServices(
       clearInterval(flushing);
       await flushKeyUses();
       await live.close();
-      await Promise.all([db.close(), databaseWatch.close(), rateLimits.close()]);
+      await Promise.all([db.close(), replica?.close(), databaseWatch.close(), rateLimits.close()]);
     },
   };
 }

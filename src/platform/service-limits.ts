@@ -50,6 +50,21 @@ export const DATABASE = {
   migrationTimeoutMs: 600_000,
 } as const;
 
+/** The replica that serves reads that may be slightly stale (`db/replica.ts`). */
+export const REPLICA = {
+  lookEveryMs: 1_000,
+  /** Shorter than the interval, so checks never overlap. */
+  answerWithinMs: 900,
+  /** How long a user's reads must reach their last write. Longer than any lag that is allowed by default. */
+  positionKeptSeconds: 30,
+  /** An instance keeps this many users' positions in about ten megabytes. */
+  usersMax: 100_000,
+  /** How often a write that can't share its position checks if the replica has reached it. */
+  waitStepMs: 20,
+  /** Without another instance's heartbeat for this long, an instance is the only one. */
+  aloneAfterMs: 3_000,
+} as const;
+
 /** Shorter than a call's lock timeout, because calls queue behind a migration that waits. */
 export const MIGRATIONS = { lockTimeoutMs: 1_000, retryAfterMs: 2_000, retryForMs: 600_000, pollEveryMs: 500 } as const;
 

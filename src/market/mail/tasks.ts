@@ -5,6 +5,7 @@ import type { MailId } from '../rules/ids.js';
 import { MAIL, TASKS } from '../rules/market-limits.js';
 import type { MailOutcome } from '../rules/people/mail-kinds.js';
 import type { Db } from '../../platform/db/database.js';
+import type { Replica } from '../../platform/db/replica.js';
 import { endMail, selectMailToSend, type Mail } from '../store/accounts/mails.js';
 import type { Task } from '../../platform/queue/tasks.js';
 import { compose } from './compose.js';
@@ -14,6 +15,7 @@ import type { MailSettings, SendFailure } from './send.js';
 interface MailTaskOptions {
   readonly mail: MailSettings;
   readonly mailMetrics: MailMetrics;
+  readonly replica?: Pick<Replica, 'bringUpToDate'> | undefined;
   readonly log: Pick<Logger, 'warn'>;
 }
 
@@ -22,6 +24,7 @@ type Failure = Pick<SendFailure, 'code' | 'end'>;
 export function mailTasks({
   mail: settings,
   mailMetrics: metrics,
+  replica,
   log,
 }: MailTaskOptions): Record<'mail' | 'notice', TaskKind> {
   async function run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd> {
@@ -33,6 +36,7 @@ export function mailTasks({
     // Another server may have the secret that created the token.
     if (composed === 'no token') return failed(task, mail, { code: 'NO_TOKEN', end: undefined }, 0);
     if (composed.isHourly && mail.waitSeconds !== null) return { outcome: 'not run', afterSeconds: mail.waitSeconds };
+    if (mail.userId) await replica?.bringUpToDate([mail.userId]);
     const beganMs = performance.now();
     const outcome = await settings.send(mail, composed, stop);
     // The mail server may have accepted the email, so the retry has the same Message-ID.

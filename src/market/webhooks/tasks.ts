@@ -6,6 +6,7 @@ import { TASKS, WEBHOOKS } from '../rules/market-limits.js';
 import type { AddressRules } from '../../platform/security/public-addresses.js';
 import type { Encryptor } from '../../platform/security/encryption.js';
 import type { Db } from '../../platform/db/database.js';
+import type { Replica } from '../../platform/db/replica.js';
 import type { Task } from '../../platform/queue/tasks.js';
 import {
   isEndpointActive,
@@ -25,10 +26,17 @@ interface WebhookTaskOptions {
   readonly webhookAddresses: AddressRules;
   readonly encryptor: Encryptor;
   readonly webhookMetrics: WebhookMetrics;
+  readonly replica?: Pick<Replica, 'bringUpToDate'> | undefined;
   readonly log: Pick<Logger, 'warn'>;
 }
 
-export function webhookTasks({ webhookAddresses, encryptor, webhookMetrics, log }: WebhookTaskOptions): TaskKind {
+export function webhookTasks({
+  webhookAddresses,
+  encryptor,
+  webhookMetrics,
+  replica,
+  log,
+}: WebhookTaskOptions): TaskKind {
   const post = createPoster({ addresses: webhookAddresses });
 
   async function run(db: Db, task: Task, stop: AbortSignal): Promise<TaskEnd> {
@@ -58,6 +66,7 @@ export function webhookTasks({ webhookAddresses, encryptor, webhookMetrics, log 
     { attempts }: Task,
     stop: AbortSignal,
   ): Promise<TaskEnd> {
+    await replica?.bringUpToDate([delivery.receiver.userId]);
     const startedAt = new Date();
     const beganMs = performance.now();
     const message = webhookMessage(delivery, body, secrets, startedAt.getTime());

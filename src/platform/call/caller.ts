@@ -6,7 +6,7 @@ import { hashOfApiKey, isApiKeySecret } from '../security/access-token.js';
 import type { RateLimitResult } from '../security/rate-limit.js';
 import type { Client } from '../quotas/quota.js';
 import type { RequestUnderWay } from '../quotas/quotas.js';
-import type { Db } from '../db/database.js';
+import type { Db, RequestDb } from '../db/database.js';
 import { createDryRun, type DryRun } from './dry-run.js';
 import type { Credentials, FrameServices, FrameViewer, NoViewer } from './services.js';
 
@@ -33,7 +33,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   /** The rate limits that this request has consumed, for the response headers. */
   readonly taken = new Map<string, RateLimitResult>();
   /** The database for calls outside a dry run. Its connections count against the caller's quota. */
-  readonly pool: Db;
+  readonly pool: RequestDb;
   dryRun: DryRun | undefined;
   replayed = false;
   /** True if the caller uses a read-only API key. Set once the viewer is known. */
@@ -60,7 +60,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
       request.record.claimedUser = userId;
       if (services.viewers.lastKnown(sessionId)?.userId === userId) this.client.user = userId;
     }
-    this.pool = services.db.of(this.client);
+    this.pool = services.db.ofRequest(this.client);
   }
 
   get hasApiKey(): boolean {

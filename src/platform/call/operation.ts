@@ -101,6 +101,7 @@ export async function perform<Input, Output>(
     await consumeBudget(operation, viewer, caller);
     assertRole(operation, viewer, caller);
     const validInput = await parseInput(operation, input);
+    if (operation.budget !== 'read') caller.pool.readPrimary();
     const answer = await run(operation, validInput, { viewer, caller, include });
     recordEnd();
     // Streams can't deliver the call's events until they have positions.

@@ -1,6 +1,7 @@
 /** The services and the viewer that a market provides to the platform. */
 import type { Logger } from 'pino';
 import type { Db, Database } from '../db/database.js';
+import type { Replica } from '../db/replica.js';
 import type { Refusal, UnauthenticatedReason } from '../errors.js';
 import type { AccessTokens, Claims } from '../security/access-token.js';
 import type { Live } from '../live/live.js';
@@ -52,6 +53,8 @@ export interface Viewers<V extends FrameViewer> {
 export interface FrameServices<V extends FrameViewer = FrameViewer> {
   readonly db: Database;
   readonly live: Pick<Live, 'wake' | 'sessions'>;
+  /** Undefined without `DATABASE_REPLICA_URL`. */
+  readonly replica?: Replica | undefined;
   readonly quotas: Quotas;
   readonly metrics: Metrics;
   readonly accessTokens: Pick<AccessTokens<BearerOf<V>>, 'verify'>;

@@ -8,7 +8,9 @@ import { NO_EVENTS, SERVER, type Client, type QuotaEvents } from '../quotas/quot
 import type { QuotaTable } from '../quotas/quota-table.js';
 import { Overload, Refusal } from '../errors.js';
 import { asRefusal, codeOf, mayBeRetried, overload } from './database-errors.js';
+import { POSITION_AFTER_COMMIT, walPosition, type Replica, type ReplicaReads } from './replica.js';
 import { inTransactionOn, named, type Db, type NamedStatement, type Transaction } from './transaction.js';
+import type { WalPosition } from './written-positions.js';
 import { DATABASE } from '../service-limits.js';
 
 export { named, pipelined } from './transaction.js';
@@ -47,10 +49,17 @@ export interface Database extends Db {
   forLong(): Db;
   /** The same database, with calls that count against this client's quota. */
   of(client: Client): Db;
+  /** The database for one request. Its reads may use the replica, if there is one. */
+  ofRequest(client: Client): RequestDb;
   readonly queue: Pick<FairQueue, 'active' | 'waiting'>;
   /** Marks a request that keeps its transaction open across several calls. Only the `watch` hook uses this. */
   asOneHolder<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
+}
+
+export interface RequestDb extends Db {
+  /** From now on, all of the request's reads use the primary. */
+  readPrimary(): void;
 }
 
 export interface DatabaseQuotas {
@@ -83,6 +92,8 @@ export interface DatabaseHooks {
   onOpen?: (reconnect: () => Promise<void>) => void;
   /** The database's current problem. Refusals name it instead of blaming the server's capacity. */
   problem?: () => 'database_away' | 'database_read_only' | undefined;
+  /** Reads that may be slightly stale go there, and it hears of each user's writes. */
+  replica?: Replica | undefined;
 }
 
 export async function waitForLocksAtMost(tx: Db, ms: number): Promise<void> {
@@ -131,10 +142,15 @@ export function connect(
     return hooks.onAnswer ? measure(answer, name, hooks.onAnswer) : answer;
   };
 
-  async function transact<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async function transact<T>(work: (tx: Transaction) => Promise<T>, end?: CommitEnd): Promise<T> {
     const client = await pool.reserve();
+    const send: Db['send'] = (statement, params) => sendOn(client, statement, params);
+    const readPosition = async (committed: CommitEnd) => {
+      committed.isCommitted = true;
+      committed.position = walPosition(await send(POSITION_AFTER_COMMIT, []).catch(() => []));
+    };
     try {
-      return await inTransactionOn((statement, params) => sendOn(client, statement, params), work);
+      return await inTransactionOn(send, work, end && (() => readPosition(end)));
     } finally {
       client.release();
     }
@@ -179,23 +195,51 @@ export function connect(
     return isSilent ? overload('database_slow', refusal) : refusal;
   }
 
-  function of(client: Client, kind?: Work): Db & Pick<Database, 'forLong'> {
-    return {
+  const { replica } = hooks;
+
+  function of(client: Client, kind?: Work, reads?: ReplicaReads): RequestDb & Pick<Database, 'forLong'> {
+    async function inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+      const end: CommitEnd | undefined = replica && client.user !== undefined ? {} : undefined;
+      const answer = await persistently(
+        client,
+        () => hooks.watch?.holding(() => transact(work, end)) ?? transact(work, end),
+      );
+      // The connection is free again, because this may wait for the replica.
+      if (end?.isCommitted && client.user !== undefined) await replica?.noteWrite(client.user, end.position);
+      return answer;
+    }
+
+    const onPrimary: RequestDb & Pick<Database, 'forLong'> = {
       isTransaction: false,
       afterCommit: (work) => work(),
-      forLong: () => of(client, { isLong: true }),
-      send: (statement, params) => persistently(client, () => sendOn(pool, statement, params), kind),
-      inTransaction: (work) => persistently(client, () => hooks.watch?.holding(() => transact(work)) ?? transact(work)),
+      forLong: () => of(client, { isLong: true }, reads),
+      readPrimary: () => reads?.usePrimary(),
+      send: (statement, params) =>
+        replica && statement.isWrite
+          ? inTransaction(async (tx) => (await tx.commitWith(tx.send(statement, params)))[0])
+          : persistently(client, () => sendOn(pool, statement, params), kind),
+      inTransaction,
     };
+    if (!reads) return onPrimary;
+    const isLong = kind?.isLong === true;
+    const send: Db['send'] = (statement, params) => reads.send({ statement, params, isLong, onPrimary });
+    return { ...onPrimary, forStaleReads: { ...onPrimary, send } };
   }
 
   return {
     ...of(SERVER),
     of: (client) => of(client),
+    ofRequest: (client) => of(client, undefined, replica?.readsOf(client)),
     queue,
     asOneHolder: (work) => hooks.watch?.asOneHolder(work) ?? work(),
     close: () => pool.end({ timeout: 5 }),
   };
+}
+
+interface CommitEnd {
+  isCommitted?: true;
+  /** Undefined if it couldn't be read. */
+  position?: WalPosition | undefined;
 }
 
 async function measure<T>(

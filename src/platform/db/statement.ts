@@ -61,6 +61,16 @@ export function countedStatement<V extends object, F extends Fields>(
   };
 }
 
+/**
+ * Lets a statement read a replica, whose rows may be a few seconds old. In a transaction, and in a request that writes,
+ * it reads the primary.
+ */
+export function mayBeStale<Values extends unknown[], Answer>(
+  read: (db: Db, ...values: Values) => Answer,
+): (db: Db, ...values: Values) => Answer {
+  return (db, ...values) => read(db.forStaleReads ?? db, ...values);
+}
+
 /** The extra number that a statement returns, and the subquery that the number and the rows share. */
 interface Additions<V> {
   readonly count?: ($: Placeholders<V>) => SQL;

@@ -7,7 +7,10 @@ import { isBehindFailure } from './database-errors.js';
 export interface NamedStatement {
   readonly name: string;
   readonly text: string;
+  readonly isWrite?: boolean;
 }
+
+const WRITE = /\b(?:insert into|update|delete from)\b/i;
 
 /**
  * Writes the name after the SQL's first word, so pg_stat_statements, pg_stat_activity, and the log show it. Postgres 18
@@ -15,7 +18,7 @@ export interface NamedStatement {
  */
 export function named(name: string, text: string): NamedStatement {
   const [first = ''] = text.trimStart().split(/\s/, 1);
-  return { name, text: `${first} /* ${name} */${text.trimStart().slice(first.length)}` };
+  return { name, text: `${first} /* ${name} */${text.trimStart().slice(first.length)}`, isWrite: WRITE.test(text) };
 }
 
 export interface Db {
@@ -24,6 +27,8 @@ export interface Db {
   inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** The same database for long statements. Only a few of them run at the same time. */
   forLong?(): Db;
+  /** The same database for reads that may be slightly stale. They may use a replica. */
+  readonly forStaleReads?: Db;
   /** True for a transaction. After a failed statement, its later statements fail too. */
   readonly isTransaction: boolean;
   /** Runs `work` after the commit and before the caller continues. Outside a transaction, runs it immediately. */
@@ -48,7 +53,12 @@ export async function pipelined<Parts extends readonly unknown[]>(
   return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
 }
 
-export async function inTransactionOn<T>(send: Db['send'], work: (tx: Transaction) => Promise<T>): Promise<T> {
+/** `sendAfterCommit` sends a last statement in the same flush as the COMMIT. It must not reject. */
+export async function inTransactionOn<T>(
+  send: Db['send'],
+  work: (tx: Transaction) => Promise<T>,
+  sendAfterCommit?: () => Promise<unknown>,
+): Promise<T> {
   let savepoints = 0;
   const runNested = () => {
     const name = `s${(savepoints += 1)}`;
@@ -61,7 +71,7 @@ export async function inTransactionOn<T>(send: Db['send'], work: (tx: Transactio
   const afterCommit: AfterCommit[] = [];
   const run = <R>(boundary: Boundary, inner: (tx: Transaction) => Promise<R>): Promise<R> =>
     within(boundary, { send, afterCommit, inTransaction: (part) => run(runNested(), part) }, inner);
-  const answer = await run(OUTERMOST, work);
+  const answer = await run({ ...OUTERMOST, sendAfterCommit }, work);
   for (const after of afterCommit) after();
   return answer;
 }
@@ -70,6 +80,7 @@ interface Boundary {
   readonly begin: NamedStatement;
   readonly commit: NamedStatement;
   readonly rollback: NamedStatement;
+  readonly sendAfterCommit?: (() => Promise<unknown>) | undefined;
 }
 
 type AfterCommit = () => void;
@@ -81,7 +92,7 @@ const OUTERMOST: Boundary = {
 };
 
 async function within<T>(
-  { begin, commit, rollback }: Boundary,
+  { begin, commit, rollback, sendAfterCommit }: Boundary,
   { send, inTransaction, afterCommit }: Pick<Db, 'send' | 'inTransaction'> & { readonly afterCommit: AfterCommit[] },
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
@@ -93,7 +104,8 @@ async function within<T>(
     inTransaction,
     afterCommit: (after) => afterCommit.push(after),
     async commitWith<Parts extends readonly unknown[]>(...parts: { [At in keyof Parts]: Promise<Parts[At]> }) {
-      await pipelined<readonly unknown[]>(...parts, send(commit, []));
+      const sentAfterCommit = () => (sendAfterCommit ? [sendAfterCommit()] : []);
+      await pipelined<readonly unknown[]>(...parts, send(commit, []), ...sentAfterCommit());
       isCommitted = true;
       return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
     },

@@ -32,6 +32,8 @@ export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
   open<Event extends object>(selection: Selection<Entry, Event>, after: bigint | undefined, db: Db): EventStream<Event>;
   readonly sessions: SessionEnds;
   readonly activeSessions: ActiveSessions<Viewer>;
+  /** True if no other instance has sent a heartbeat for a while. */
+  isOnlyInstance(): boolean;
   /** Called after a session's end is committed. Other servers learn of it through Postgres. */
   announceSessionEnd(session: string): void;
   close(): Promise<void>;
@@ -217,6 +219,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     },
     sessions,
     activeSessions,
+    isOnlyInstance: feed.isOnlyInstance,
     announceSessionEnd,
     open: (selection, after, on) => createStream({ fanOut, delayedFanOut }, selection, after, on),
     close: async () => {

@@ -8,13 +8,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { SESSIONS_IN_MEMORY } from '../service-limits.js';
+import { REPLICA, SESSIONS_IN_MEMORY } from '../service-limits.js';
 
 const { max, entryAgeMsMax, heartbeatAgeMsMax } = SESSIONS_IN_MEMORY;
 
 export interface RevocationFeed {
   /** True if the last heartbeat is recent enough. */
   isLive(): boolean;
+  /** True if no other instance has sent a heartbeat for a while. */
+  isOnlyInstance(): boolean;
   heartbeat(): string;
   /** Called for every server's heartbeats. Returns true for this server's own. */
   onHeartbeat(heartbeat: string): boolean;
@@ -27,16 +29,25 @@ const monotonicMs = () => performance.now();
 export function createRevocationFeed(now: () => number = monotonicMs): RevocationFeed {
   const instance = randomUUID();
   let lastHeartbeatSentAtMs = Number.NEGATIVE_INFINITY;
+  let aloneSinceMs = now();
+  const isLive = () => now() - lastHeartbeatSentAtMs < heartbeatAgeMsMax;
   return {
     heartbeat: () => `${instance} ${now()}`,
-    isLive: () => now() - lastHeartbeatSentAtMs < heartbeatAgeMsMax,
+    isLive,
+    isOnlyInstance: () => isLive() && now() - aloneSinceMs > REPLICA.aloneAfterMs,
     onHeartbeat: (heartbeat) => {
       const [sender, sentAtMs] = heartbeat.split(' ');
-      if (sender !== instance) return false;
+      if (sender !== instance) {
+        aloneSinceMs = now();
+        return false;
+      }
       lastHeartbeatSentAtMs = Number(sentAtMs);
       return true;
     },
-    restart: () => void (lastHeartbeatSentAtMs = Number.NEGATIVE_INFINITY),
+    restart: () => {
+      lastHeartbeatSentAtMs = Number.NEGATIVE_INFINITY;
+      aloneSinceMs = now();
+    },
   };
 }
 

@@ -122,7 +122,10 @@ async function signUp(
       const tokensAwarded = SIGNUP_BONUS[userType] + (referrer ? REFERRAL_BONUS : 0);
       return { ...sessionOf(services, user, session), user, ...profile, tokensAwarded, confirmationSent };
     });
-  return withFreeReferralCode(createAccount);
+  const account = await withFreeReferralCode(createAccount);
+  // The caller had no user when the transaction was committed.
+  await services.replica?.bringUpToDate([id]);
+  return account;
 }
 
 async function findReferrer(db: Db, code: string | null | undefined): Promise<UserId | undefined> {

@@ -6,7 +6,14 @@ import { writtenFields, type RowOf } from '../../../platform/fields/entity.js';
 import type { Db } from '../../../platform/db/database.js';
 import { balanceShape } from '../ledger/ledger.js';
 import { mayBeAbsent } from '../../../platform/db/rows.js';
-import { builder, columns, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
+import {
+  builder,
+  columns,
+  type Placeholders,
+  selectFrom,
+  mayBeStale,
+  statement,
+} from '../../../platform/db/statement.js';
 import {
   contractors,
   homeowners,
@@ -232,10 +239,10 @@ export const markProfileEdited = statement('markProfileEdited', {}, ($: Placehol
     .where(eq(users.id, $('userId'))),
 );
 
-export const selectContractor = statement(
-  'selectContractor',
-  { id: contractors.id },
-  ($: Placeholders<{ id: ContractorId }>, fields) => selectFrom(contractors, fields, eq(contractors.id, $('id'))),
+export const selectContractor = mayBeStale(
+  statement('selectContractor', { id: contractors.id }, ($: Placeholders<{ id: ContractorId }>, fields) =>
+    selectFrom(contractors, fields, eq(contractors.id, $('id'))),
+  ),
 );
 
 export const lockContractor = statement(

@@ -67,6 +67,7 @@ export const reviseBid = statement(
 /** Lists a bid's earlier offers. The caller has checked that the viewer may see the bid. */
 export const listBidRevisions = pagedList({
   name: 'listBidRevisions',
+  mayBeStale: true,
   keys: { version: bidRevisions.version },
   direction: 'desc',
   fields: shape,
@@ -76,6 +77,7 @@ export const listBidRevisions = pagedList({
 
 const page = pagesOfMany<BidId, { ids: string }, BidRevision>({
   name: 'bidRevisionsOfMany',
+  mayBeStale: true,
   shape,
   partOf: ($, request) => listBidRevisions.partOf({ bidId: EACH_PARENT }, $, request),
   totalOf: ($) => listBidRevisions.totalOf({ bidId: EACH_PARENT }, $),

@@ -18,6 +18,7 @@ import {
   insertedRow,
   type Placeholders,
   selectFrom,
+  mayBeStale,
   statement,
 } from '../../../platform/db/statement.js';
 import { bids, holds } from '../tables/bids.js';
@@ -54,15 +55,17 @@ const jobParties = {
 };
 
 /** Each bid comes with what decides who can see it and act on it. */
-export const selectBids = statement(
-  'selectBids',
-  { bid: bidColumns, job: jobParties, isEmailDisputed: isBidderDisputed.as('is_email_disputed') },
-  ($: Placeholders<{ ids: string }>, fields) =>
-    builder
-      .select(fields)
-      .from(bids)
-      .innerJoin(jobs, eq(jobs.id, bids.jobId))
-      .where(sql`${bids.id} = any(${$('ids')}::text[])`),
+export const selectBids = mayBeStale(
+  statement(
+    'selectBids',
+    { bid: bidColumns, job: jobParties, isEmailDisputed: isBidderDisputed.as('is_email_disputed') },
+    ($: Placeholders<{ ids: string }>, fields) =>
+      builder
+        .select(fields)
+        .from(bids)
+        .innerJoin(jobs, eq(jobs.id, bids.jobId))
+        .where(sql`${bids.id} = any(${$('ids')}::text[])`),
+  ),
 );
 
 const NEW_BID = [
@@ -214,6 +217,7 @@ const BIDS_ON_JOB = { guaranteedView: bids.guaranteedView, createdAt: bids.creat
 function bidsOnJob(role: Role, isFiltered: boolean) {
   return pagedList({
     name: 'listBidsOnJob',
+    mayBeStale: true,
     keys: BIDS_ON_JOB,
     direction: 'desc',
     fields: bidColumns,
@@ -244,6 +248,7 @@ export const listBidsOnJob = forEachRole((role) => ({ all: bidsOnJob(role, false
 function bidsOfContractor(isFiltered: boolean) {
   return pagedList({
     name: 'listBidsOf',
+    mayBeStale: true,
     keys: { createdAt: bids.createdAt, id: bids.id },
     direction: 'desc',
     fields: bidColumns,

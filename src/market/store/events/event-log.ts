@@ -15,6 +15,7 @@ import {
   countedStatement,
   type Placeholders,
   selectFrom,
+  mayBeStale,
   statement,
 } from '../../../platform/db/statement.js';
 import { LIVE } from '../../../platform/service-limits.js';
@@ -55,6 +56,7 @@ const BY_POSITION = { keys: { position: events.position }, direction: 'asc' } as
 /** Events without a position aren't listed yet, because `position > …` is null for them. */
 const listAllEvents = pagedList({
   name: 'listAllEvents',
+  mayBeStale: true,
   ...BY_POSITION,
   fields: asOther,
   rows: ($: Placeholders<LogValues>, fields, condition) => selectFrom(events, fields, and(upToPosition($), condition)),
@@ -63,6 +65,7 @@ const listAllEvents = pagedList({
 /** Finds events by the owner that each one names, because a deleted draft has no row in `jobs`. */
 const listEventsOfHomeowner = pagedList({
   name: 'listEventsOfHomeowner',
+  mayBeStale: true,
   ...BY_POSITION,
   fields: asOther,
   rows: ($: Placeholders<LogValues>, fields, condition) =>
@@ -102,6 +105,7 @@ function matchesFrom($: Placeholders<LogValues>, condition: SQL | undefined): SQ
  */
 const listEventsOfOwnBids = pagedList({
   name: 'listEventsOfOwnBids',
+  mayBeStale: true,
   ...BY_POSITION,
   fields: asContractor,
   rows: ($: Placeholders<LogValues>, fields, condition, { atMost, rowsNeeded, direction }) => {
@@ -142,21 +146,23 @@ function listNextEvents(size: number): ListNextEvents {
   const isNext = ($: Placeholders<FromPosition>) => sql`"events"."position" > ${$('key0')}::bigint
     and "events"."position" <= (select max(position) from next)`;
   return ofSize(String(size), () =>
-    countedStatement(
-      'listNextEvents',
-      ($: Placeholders<FromPosition>) => asContractor($),
-      ($, fields) =>
-        atPositions(
-          fields,
-          sql`with next as materialized (${next($)})
+    mayBeStale(
+      countedStatement(
+        'listNextEvents',
+        ($: Placeholders<FromPosition>) => asContractor($),
+        ($, fields) =>
+          atPositions(
+            fields,
+            sql`with next as materialized (${next($)})
             (select events.position from next events join bids own on own.job_id = events.job_id
               where ${isCountedBidOf($)} and ${visibleByBid($)} order by events.position ${rowsMax(size + 1)})
             union (select "events".position from ${matchesFrom($, isNext($))}
               order by "events".position ${rowsMax(size + 1)})
             order by position ${rowsMax(size + 1)}`,
-        ).orderBy(events.position),
-      ($) => sql`select e.position from events e where e.position > ${$('key0')}::bigint
+          ).orderBy(events.position),
+        ($) => sql`select e.position from events e where e.position > ${$('key0')}::bigint
         order by e.position offset ${sql.raw(String(SCANNED_MAX))} limit 1`,
+      ),
     ),
   );
 }
@@ -193,6 +199,7 @@ type OfOneJob = LogValues & { jobId: JobId };
 const ofOneJob = {
   admin: pagedList({
     name: 'listEventsOfOneJob',
+    mayBeStale: true,
     ...BY_POSITION,
     fields: asOther,
     rows: ($: Placeholders<OfOneJob>, fields, condition) =>
@@ -200,6 +207,7 @@ const ofOneJob = {
   }),
   homeowner: pagedList({
     name: 'listEventsOfOneJob',
+    mayBeStale: true,
     ...BY_POSITION,
     fields: asOther,
     rows: ($: Placeholders<OfOneJob>, fields, condition) =>
@@ -217,6 +225,7 @@ const ofOneJob = {
   }),
   contractor: pagedList({
     name: 'listEventsOfOneJob',
+    mayBeStale: true,
     ...BY_POSITION,
     fields: ($: Placeholders<OfOneJob>) => asContractor($),
     rows: ($, fields, condition) =>
@@ -272,16 +281,18 @@ const withParties = ($: Placeholders<{ contractorIds: string }>) => ({
   bids: bidsOf($),
 });
 
-const selectEvent = statement(
-  'selectEvent',
-  ($: Placeholders<{ id: EventId; contractorIds: string }>) => withParties($),
-  ($, fields) =>
-    builder
-      .select(fields)
-      .from(events)
-      .leftJoin(jobs, eq(jobs.id, events.jobId))
-      .where(eq(events.id, $('id'))),
-  'json',
+const selectEvent = mayBeStale(
+  statement(
+    'selectEvent',
+    ($: Placeholders<{ id: EventId; contractorIds: string }>) => withParties($),
+    ($, fields) =>
+      builder
+        .select(fields)
+        .from(events)
+        .leftJoin(jobs, eq(jobs.id, events.jobId))
+        .where(eq(events.id, $('id'))),
+    'json',
+  ),
 );
 
 /** Also returns the facts that decide whether the viewer can read the event. */

@@ -78,6 +78,7 @@ export async function logEvents(
 function listWithVisibility(visibility: EventVisibility) {
   return pagedList({
     name: 'listEvents',
+    mayBeStale: true,
     keys: { sequence: events.sequence },
     direction: 'asc',
     fields: eventShape,
@@ -102,6 +103,7 @@ export const listEvents = {
 export const listEventsOfJob = forEachRole((role) =>
   pagedList({
     name: 'listEventsOfJob',
+    mayBeStale: true,
     keys: { sequence: events.sequence },
     direction: 'asc',
     fields: eventShape,

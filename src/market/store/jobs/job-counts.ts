@@ -5,7 +5,7 @@ import { JOB_STATES, type JobState } from '../../rules/states.js';
 import { PAGE } from '../../../platform/caller-limits.js';
 import type { Role, Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
-import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { builder, mayBeStale, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { forEachRole, idsOf, isClosedToBids, isOpenToBids, visibleJobs, type ViewerIds } from '../visibility.js';
 
 export interface JobCount {
@@ -16,11 +16,13 @@ export interface JobCount {
 const MAX = sql.raw(String(PAGE.exactTotalMax));
 
 const counts = forEachRole((role) =>
-  statement(
-    'counts',
-    { status: sql<JobState>`counted.status`, count: sql<number>`counted.count` },
-    ($: Placeholders<ViewerIds>, fields) =>
-      builder.select(fields).from(sql`(${sql.join(countsFor(role, $), sql` union all `)}) counted`),
+  mayBeStale(
+    statement(
+      'counts',
+      { status: sql<JobState>`counted.status`, count: sql<number>`counted.count` },
+      ($: Placeholders<ViewerIds>, fields) =>
+        builder.select(fields).from(sql`(${sql.join(countsFor(role, $), sql` union all `)}) counted`),
+    ),
   ),
 );
 

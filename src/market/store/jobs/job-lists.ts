@@ -81,6 +81,7 @@ function listOf(kind: ListKind, include: JobInclude): List<FilterValues, JobList
   const gatherForTotal = isCountedInOrder ? gatherRows : gatherFrom({ ...kind, order: DEFAULT_JOB_ORDER });
   return pagedList({
     name: 'listJobs',
+    mayBeStale: true,
     keys,
     direction,
     fields: ($: Placeholders<FilterValues>) => ({

@@ -28,7 +28,14 @@ import {
   type ReadableHomeowner,
 } from '../people/people.js';
 import { asJson, jsonReader } from '../../../platform/db/rows.js';
-import { asArray, builder, cachedByKey, statement, type Placeholders } from '../../../platform/db/statement.js';
+import {
+  asArray,
+  builder,
+  cachedByKey,
+  mayBeStale,
+  statement,
+  type Placeholders,
+} from '../../../platform/db/statement.js';
 import { jobs } from '../tables/jobs.js';
 import { isPendingStake, jobTimer, stakeTimer } from './timers.js';
 import { factColumns } from './job-facts.js';
@@ -250,18 +257,20 @@ export function partsOf(job: object): JobParts {
 
 const selectParts = forEachRole((role) =>
   byInclude((include) =>
-    statement(
-      'selectParts',
-      ($: Placeholders<PartsValues & { jobIds: string }>) => ({
-        id: sql<JobId>`job.id`,
-        parts: partsAsJson(include, { role, $, jobId: sql`job.id` }),
-      }),
-      ($, fields) =>
-        builder
-          .select(fields)
-          .from(sql`unnest(${$('jobIds')}::text[]) as job(id)`)
-          .leftJoin(jobs, sql`"jobs"."id" = job.id`),
-      'json',
+    mayBeStale(
+      statement(
+        'selectParts',
+        ($: Placeholders<PartsValues & { jobIds: string }>) => ({
+          id: sql<JobId>`job.id`,
+          parts: partsAsJson(include, { role, $, jobId: sql`job.id` }),
+        }),
+        ($, fields) =>
+          builder
+            .select(fields)
+            .from(sql`unnest(${$('jobIds')}::text[]) as job(id)`)
+            .leftJoin(jobs, sql`"jobs"."id" = job.id`),
+        'json',
+      ),
     ),
   ),
 );

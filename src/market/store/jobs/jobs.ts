@@ -18,6 +18,7 @@ import {
   columns,
   type Placeholders,
   selectFrom,
+  mayBeStale,
   statement,
 } from '../../../platform/db/statement.js';
 import { jobs, jobSearch, type JobRow, type TimerRow } from '../tables/jobs.js';
@@ -60,13 +61,15 @@ export function jobFields({ job }: JobInclude, ...neededFields: readonly (keyof 
 
 const selectJob = forEachRole((role) =>
   byInclude((include) =>
-    statement(
-      'selectJob',
-      ($: Placeholders<ViewerIds & { id: JobId }>) => ({
-        job: { ...jobFields(include), ...partsColumn(include, role, $) },
-        ...factColumns(FACTS_OF_VISIBILITY[role], { role, $, isCall: false }),
-      }),
-      ($, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
+    mayBeStale(
+      statement(
+        'selectJob',
+        ($: Placeholders<ViewerIds & { id: JobId }>) => ({
+          job: { ...jobFields(include), ...partsColumn(include, role, $) },
+          ...factColumns(FACTS_OF_VISIBILITY[role], { role, $, isCall: false }),
+        }),
+        ($, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
+      ),
     ),
   ),
 );
@@ -125,8 +128,10 @@ function selectFacts(names: readonly FactName[], role: Role): ReadFacts {
 }
 
 export const selectVisibleJobs = forEachRole((role) =>
-  statement('selectVisibleJobs', jobColumns, ($: Placeholders<ViewerIds & { ids: string }>, fields) =>
-    selectFrom(jobs, fields, and(sql`${jobs.id} = any(${$('ids')}::text[])`, visibleJobs(role, $))),
+  mayBeStale(
+    statement('selectVisibleJobs', jobColumns, ($: Placeholders<ViewerIds & { ids: string }>, fields) =>
+      selectFrom(jobs, fields, and(sql`${jobs.id} = any(${$('ids')}::text[])`, visibleJobs(role, $))),
+    ),
   ),
 );
 

@@ -112,6 +112,7 @@ function listOf(query: ContractorQuery): List<FilterValues, ContractorListItem> 
   const gatherRows = isNear ? ($: Placeholders<FilterValues>, scan: ScanLimit) => nearBy($, query, scan) : undefined;
   return pagedList({
     name: 'listContractors',
+    mayBeStale: true,
     keys,
     direction: 'desc',
     fields: ($: Placeholders<FilterValues>) => ({

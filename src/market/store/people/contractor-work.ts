@@ -12,6 +12,7 @@ import { jobs } from '../tables/jobs.js';
 
 export const listAwardedJobs = pagedList({
   name: 'listAwardedJobs',
+  mayBeStale: true,
   keys: { createdAt: jobs.createdAt, id: jobs.id },
   direction: 'desc',
   fields: jobColumns,
@@ -21,6 +22,7 @@ export const listAwardedJobs = pagedList({
 
 const jobsPage = pagesOfMany<ContractorId, { ids: string }, JobRow>({
   name: 'awardedJobsOfMany',
+  mayBeStale: true,
   shape: jobColumns,
   partOf: ($, request) => listAwardedJobs.partOf({ contractorId: EACH_PARENT }, $, request),
   totalOf: ($) => listAwardedJobs.totalOf({ contractorId: EACH_PARENT }, $),
@@ -29,6 +31,7 @@ const jobsPage = pagesOfMany<ContractorId, { ids: string }, JobRow>({
 
 const bidsPage = pagesOfMany<ContractorId, { ids: string; status: BidState | null }, Bid>({
   name: 'bidsOfMany',
+  mayBeStale: true,
   shape: bidColumns,
   partOf: ($, request) => listBidsOf.all.partOf({ contractorId: EACH_PARENT }, $, request),
   totalOf: ($) => listBidsOf.all.totalOf({ contractorId: EACH_PARENT }, $),

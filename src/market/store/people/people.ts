@@ -13,7 +13,7 @@ import {
 } from '../accounts/accounts.js';
 import type { Db } from '../../../platform/db/database.js';
 import { asJson, jsonReader, mayBeAbsent, type RowShape } from '../../../platform/db/rows.js';
-import { asArray, builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { asArray, builder, mayBeStale, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { contractors, homeowners, users } from '../tables/accounts.js';
 import { forEachRole, idsOf, type ViewerIds } from '../visibility.js';
 
@@ -40,24 +40,26 @@ export const CLIENT = ($: Placeholders<ViewerIds>) =>
 const NO = sql<boolean>`false`;
 
 const selectPeople = forEachRole((role) =>
-  statement(
-    'selectPeople',
-    ($: Placeholders<ViewerIds & { ids: string }>) => ({
-      user: userColumns,
-      homeowner: mayBeAbsent(homeownerShape),
-      contractor: mayBeAbsent(contractorShape),
-      counterpart: role === 'admin' ? NO : COUNTERPART[role]($),
-      client: role === 'homeowner' ? CLIENT($) : NO,
-    }),
-    ($, fields) =>
-      builder
-        .select(fields)
-        .from(users)
-        .leftJoin(homeowners, eq(homeowners.userId, users.id))
-        .leftJoin(contractors, eq(contractors.userId, users.id)).where(sql`${users.id} = any(array(
+  mayBeStale(
+    statement(
+      'selectPeople',
+      ($: Placeholders<ViewerIds & { ids: string }>) => ({
+        user: userColumns,
+        homeowner: mayBeAbsent(homeownerShape),
+        contractor: mayBeAbsent(contractorShape),
+        counterpart: role === 'admin' ? NO : COUNTERPART[role]($),
+        client: role === 'homeowner' ? CLIENT($) : NO,
+      }),
+      ($, fields) =>
+        builder
+          .select(fields)
+          .from(users)
+          .leftJoin(homeowners, eq(homeowners.userId, users.id))
+          .leftJoin(contractors, eq(contractors.userId, users.id)).where(sql`${users.id} = any(array(
         select id from users where id = any(${$('ids')}::text[])
         union all select user_id from homeowners where id = any(${$('ids')}::text[])
         union all select user_id from contractors where id = any(${$('ids')}::text[])))`),
+    ),
   ),
 );
 

@@ -6,7 +6,7 @@ import type { ContractorId, ReviewId } from '../../rules/ids.js';
 import type { Db } from '../../../platform/db/database.js';
 import { pagedList, type SamePageRequest } from '../../../platform/db/pages/page.js';
 import { EACH_PARENT, pagesOfMany } from '../../../platform/db/pages/pages-of-many.js';
-import { asArray, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
+import { asArray, type Placeholders, selectFrom, mayBeStale, statement } from '../../../platform/db/statement.js';
 import { reviews } from '../tables/reviews.js';
 
 const { id, rating, review, createdAt } = reviews;
@@ -33,6 +33,7 @@ export type Review = RowOf<
 
 export const listReviews = pagedList({
   name: 'listReviews',
+  mayBeStale: true,
   keys: { createdAt, id },
   direction: 'desc',
   fields: shape,
@@ -42,6 +43,7 @@ export const listReviews = pagedList({
 
 const page = pagesOfMany<ContractorId, { ids: string }, Review>({
   name: 'reviewsOfMany',
+  mayBeStale: true,
   shape: {
     ...shape,
     category: sql<string | null>`"reviews"."category"`.as('category'),
@@ -52,8 +54,10 @@ const page = pagesOfMany<ContractorId, { ids: string }, Review>({
   pageOf: listReviews.pageOf,
 });
 
-export const selectReview = statement('selectReview', shape, ($: Placeholders<{ id: ReviewId }>, fields) =>
-  selectFrom(reviews, fields, eq(reviews.id, $('id'))),
+export const selectReview = mayBeStale(
+  statement('selectReview', shape, ($: Placeholders<{ id: ReviewId }>, fields) =>
+    selectFrom(reviews, fields, eq(reviews.id, $('id'))),
+  ),
 );
 
 export function reviewsOfMany(db: Db, contractorIds: readonly ContractorId[], request: SamePageRequest) {

@@ -94,6 +94,7 @@ function listOf(kind: ListKind): List<FilterValues, UserListItem> {
   if (emailUndo !== null)
     return pagedList({
       name: 'listUsers',
+      mayBeStale: true,
       keys,
       direction: 'desc',
       fields: listedColumns,
@@ -115,6 +116,7 @@ function listOf(kind: ListKind): List<FilterValues, UserListItem> {
   };
   return pagedList({
     name: 'listUsers',
+    mayBeStale: true,
     keys,
     direction: 'desc',
     fields: listedColumns,

@@ -71,6 +71,8 @@ interface ListDefinition<V extends object, F extends Fields> {
   /** The sort columns by their names in the row. The last one must be unique. */
   readonly keys: Readonly<Record<string, OrderKey>>;
   readonly direction: Direction;
+  /** True if the list may be read from a replica, like a statement with `mayBeStale`. */
+  readonly mayBeStale?: boolean;
   /**
    * Selects the rows, without an order or a limit. `condition` keeps the rows after a position. For the total, `fields`
    * is one indexed column, because reading the others would double the cost.
@@ -128,6 +130,7 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
   const [key] = columns as [PgColumn];
   const directionOf = (start: PageStart) => (isBackward(start) ? reversed(parts.direction) : parts.direction);
   const inOrder = (direction: Direction) => columns.map(direction === 'asc' ? asc : desc);
+  const from = (on: Db) => (parts.mayBeStale ? (on.forStaleReads ?? on) : on);
   const countLimit = scanLimitOfCount(exactTotalMax, parts.direction);
   // The SQL contains the page size. As a parameter, it would make Postgres plan every call.
   const pages = cachedByKey<(on: Db, values: V) => Promise<{ rows: Row<F>[]; count?: number }>>();
@@ -191,14 +194,14 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
     const { size, offset = 0, after, before, withTotal = false } = request;
     const start = startOf(request);
     const parameters = { offset, ...values, ...positionValues(after ?? before) };
-    const page = await pageStatement(size, offset, start, withTotal)(on, parameters);
+    const page = await pageStatement(size, offset, start, withTotal)(from(on), parameters);
     return pageOf(page.rows, { size, start, isNumbered: offset > 0 }, () =>
       page.count === undefined ? total(on, values) : Promise.resolve(totalOf(page.count, exactTotalMax)),
     );
   }
 
   async function total(on: Db, values: V): Promise<Total> {
-    return totalOf((await count(on, values))[0]?.count, exactTotalMax);
+    return totalOf((await count(from(on), values))[0]?.count, exactTotalMax);
   }
 
   function pageOf(

@@ -19,6 +19,8 @@ export const EACH_PARENT = sql`parent.id`;
 interface Options<V extends object, Item> {
   /** The name of the statement. The totals' statement adds ` total`. */
   readonly name: string;
+  /** True if the lists may be read from a replica, like a statement with `mayBeStale`. */
+  readonly mayBeStale?: boolean;
   /** The rows' shape, with the column names of the page's select. */
   readonly shape: RowShape;
   partOf($: Placeholders<V>, request: PartOfList): { from: SQL; order: SQL };
@@ -57,7 +59,8 @@ export function pagesOfMany<Id extends string, V extends { readonly ids: string 
     ($, fields) => builder.select(fields).from(parentsOf($)),
   );
 
-  return async (on: Db, values: V, request: SamePageRequest): Promise<Map<Id, Page<Item>>> => {
+  return async (db: Db, values: V, request: SamePageRequest): Promise<Map<Id, Page<Item>>> => {
+    const on = parts.mayBeStale ? (db.forStaleReads ?? db) : db;
     const { size, after, before } = request;
     const start = startOf(request);
     let counted: Promise<Map<Id, number>> | undefined;

@@ -98,7 +98,11 @@ class OpeningStream implements Opening {
     return new AnswerStream({
       source,
       ready: () => this.connection.ready(),
-      answer: async (event) => this.#formatResult(await answer(event)),
+      answer: async (event) => {
+        const answered = this.#formatResult(await answer(event));
+        await services.replica?.bringUpToDate([this.caller.client.user ?? '']);
+        return answered;
+      },
       endOfConnection: () => this.connection.end,
       onAnswer: () => services.metrics.recordStreamEvent(channel),
       onFailure: (error) => {

@@ -1,0 +1,251 @@
+/**
+ * Reads that may be slightly stale use a replica. A statement opts in with `mayBeStale`, and a request uses one database
+ * for all of these reads. In the same transaction as each read, the replica is asked if it has replayed what the user
+ * must see: their own writes, the events that they were sent, and everything older than the longest lag. If it hasn't,
+ * or if it fails, the read and the rest of the request use the primary.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RedisConnection } from '../redis.js';
+import { REPLICA } from '../service-limits.js';
+import type { Metrics } from '../telemetry/metrics.js';
+import { Overload, Refusal } from '../errors.js';
+import type { Client } from '../quotas/quota.js';
+import type { Database, DatabaseHooks } from './database.js';
+import { named, type Db, type NamedStatement } from './transaction.js';
+import { createWrittenPositions, type WalPosition } from './written-positions.js';
+
+export interface Replica {
+  /** The reads of one request. */
+  readsOf(client: Client): ReplicaReads;
+  /** Called before the response to a write is sent. The position is undefined if it couldn't be read. */
+  noteWrite(user: string, position: WalPosition | undefined): Promise<void>;
+  /** From now on, these users read at least what is committed now. Called before an event is sent to them. */
+  bringUpToDate(users: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ReplicaReads {
+  /** Returns the primary's answer if the replica can't be used. */
+  send(read: StaleRead): Promise<unknown[][]>;
+  usePrimary(): void;
+}
+
+interface StaleRead {
+  readonly statement: NamedStatement;
+  readonly params: Parameters<Db['send']>[1];
+  readonly isLong: boolean;
+  readonly onPrimary: Db;
+}
+
+export interface ReplicaOptions {
+  readonly lagMaxSeconds: number;
+  readonly primary: Db;
+  openPool(hooks: DatabaseHooks): Database;
+  openProbe(hooks: DatabaseHooks): Database;
+  readonly redis: RedisConnection | undefined;
+  /** True once it's known that no other instance runs. Without Redis, instances don't know each other's writes. */
+  isOnlyInstance(): boolean;
+  readonly metrics: Pick<Metrics, 'counter' | 'gauge'>;
+  onUnusable(reason: string): void;
+  onUsable(): void;
+}
+
+/** Casts a position to the number of bytes. */
+const READ_PRIMARY = named('primaryPosition', `select (pg_current_wal_insert_lsn() - '0/0')::text`);
+const READ_REPLICA = named('replicaPosition', `select (pg_last_wal_replay_lsn() - '0/0')::text`);
+const HAS_REPLAYED = named('hasReplayed', `select pg_last_wal_replay_lsn() >= '0/0'::pg_lsn + $1::numeric`);
+
+/** Sent right after COMMIT, in the same flush. */
+export const POSITION_AFTER_COMMIT = READ_PRIMARY;
+
+export function walPosition([row]: unknown[][]): WalPosition | undefined {
+  return row?.[0] == null ? undefined : Number(row[0]);
+}
+
+const OUTCOMES = ['replica', 'behind', 'failed', 'unusable'];
+
+export function openReplica({
+  lagMaxSeconds,
+  primary,
+  openPool,
+  openProbe,
+  redis,
+  isOnlyInstance,
+  metrics,
+  onUnusable,
+  onUsable,
+}: ReplicaOptions): Replica {
+  const reconnects: (() => Promise<void>)[] = [];
+  const hooks: DatabaseHooks = { onOpen: (reconnect) => void reconnects.push(reconnect) };
+  const pool = openPool(hooks);
+  const probe = openProbe(hooks);
+  const positions = createWrittenPositions(redis);
+  /** The primary's positions, oldest first. The first one is at least as old as the longest lag. */
+  const seen: { readonly atMs: number; readonly position: WalPosition }[] = [];
+  let lagSeconds = Number.NaN;
+  let problem: string | undefined = 'not checked yet';
+  let isClosed = false;
+
+  const recordRead = metrics.counter(
+    'replica_reads_total',
+    'Reads that may use the replica: read there, or on the primary because the replica is behind, failed, or unusable.',
+    'outcome',
+    OUTCOMES,
+  );
+  metrics.gauge('replica_usable', '1 while reads use the replica, otherwise 0.', () => Number(problem === undefined));
+  metrics.gauge(
+    'replica_lag_seconds',
+    'How far the replica is behind the primary. NaN while that isn’t known.',
+    () => lagSeconds,
+  );
+
+  async function look(): Promise<void> {
+    const beganMs = performance.now();
+    const [ofPrimary, ofReplica] = await Promise.allSettled([
+      inTime(primary.send(READ_PRIMARY, [])),
+      inTime(probe.send(READ_REPLICA, [])),
+    ]);
+    // While the primary is away, nothing new is committed. The replica can serve what it has.
+    const position = ofPrimary.status === 'fulfilled' ? walPosition(ofPrimary.value) : undefined;
+    if (position !== undefined) seen.push({ atMs: beganMs, position });
+    const oldestMs = beganMs - lagMaxSeconds * 1_000;
+    while (seen[1] && seen[1].atMs <= oldestMs) seen.shift();
+    const replayed = ofReplica.status === 'fulfilled' ? walPosition(ofReplica.value) : undefined;
+    lagSeconds = lagOf(replayed);
+    setProblem(problemOf(ofReplica, replayed));
+    if (ofReplica.status === 'rejected') for (const reconnect of reconnects) void reconnect();
+  }
+
+  /** Seconds since the primary was at a position that the replica hasn't replayed. */
+  function lagOf(replayed: WalPosition | undefined): number {
+    if (replayed === undefined) return Number.NaN;
+    const missing = seen.find(({ position }) => position > replayed);
+    return missing ? (performance.now() - missing.atMs) / 1_000 : 0;
+  }
+
+  function problemOf(answer: PromiseSettledResult<unknown>, replayed: WalPosition | undefined): string | undefined {
+    if (answer.status === 'rejected') return String(answer.reason);
+    if (replayed === undefined) return 'the address doesn’t lead to a replica';
+    if (seen.length === 0) return 'the primary’s position isn’t known yet';
+    if (replayed < needed()) return `the replica is more than ${lagMaxSeconds} seconds behind`;
+    if (redis && !redis.isReachable()) return 'Redis can’t be reached';
+    if (!redis && !isOnlyInstance()) return 'several servers run without Redis';
+    return undefined;
+  }
+
+  /** Every read must reach at least this position. */
+  const needed = () => seen[0]?.position ?? Infinity;
+
+  function setProblem(now: string | undefined): void {
+    if (now !== undefined && now !== problem) onUnusable(now);
+    if (now === undefined && problem !== undefined) onUsable();
+    problem = now;
+  }
+
+  void look();
+  const looking = setInterval(() => void look(), REPLICA.lookEveryMs).unref();
+
+  async function require(users: readonly string[], position: WalPosition | undefined): Promise<void> {
+    if (position === undefined) return positions.keepOnPrimary(users);
+    if (await positions.keep(users, position)) return;
+    if (!(await waitFor(position))) positions.keepOnPrimary(users);
+  }
+
+  /** Other instances can't read the position, but the replica that they read may reach it soon. */
+  async function waitFor(position: WalPosition): Promise<boolean> {
+    const untilMs = performance.now() + lagMaxSeconds * 1_000;
+    while (performance.now() < untilMs && !isClosed) {
+      const replayed = await inTime(probe.send(READ_REPLICA, [])).then(walPosition, () => undefined);
+      if (replayed !== undefined && replayed >= position) return true;
+      await sleep(REPLICA.waitStepMs);
+    }
+    return false;
+  }
+
+  /** Reads of the primary's position that were asked for meanwhile share the next one. */
+  const primaryPosition = shared(() => inTime(primary.send(READ_PRIMARY, [])).then(walPosition, () => undefined));
+
+  /** Returns undefined if the replica is behind this position. */
+  async function readReplica(client: Client, position: WalPosition, { statement, params, isLong }: StaleRead) {
+    const on = pool.of(client);
+    return ((isLong && on.forLong?.()) || on).inTransaction(async (tx) => {
+      const [check, rows] = await tx.commitWith(tx.send(HAS_REPLAYED, [position]), tx.send(statement, params));
+      return check[0]?.[0] === true ? rows : undefined;
+    });
+  }
+
+  function readsOf(client: Client): ReplicaReads {
+    /** What the request must see. Undefined inside the promise means that it reads the primary. */
+    let chosen: Promise<WalPosition | undefined> | undefined;
+    const usePrimary = () => void (chosen = Promise.resolve(undefined));
+
+    async function choose(): Promise<WalPosition | undefined> {
+      const own = problem === undefined ? await positions.of(client.user) : undefined;
+      if (own !== undefined && own !== Infinity) return Math.max(own, needed());
+      recordRead('unusable');
+      return undefined;
+    }
+
+    async function send(read: StaleRead): Promise<unknown[][]> {
+      const position = await (chosen ??= choose());
+      if (position !== undefined) {
+        try {
+          const rows = await readReplica(client, position, read);
+          recordRead(rows ? 'replica' : 'behind');
+          if (rows) return rows;
+        } catch (error) {
+          if (isCallersOwn(error)) throw error;
+          recordRead('failed');
+        }
+        usePrimary();
+      }
+      return read.onPrimary.send(read.statement, read.params);
+    }
+
+    return { send, usePrimary };
+  }
+
+  return {
+    readsOf,
+    noteWrite: (user, position) => require([user], position),
+    bringUpToDate: async (users) => {
+      if (users.length > 0) await require(users, await primaryPosition());
+    },
+    close: async () => {
+      isClosed = true;
+      clearInterval(looking);
+      await Promise.all([pool.close(), probe.close()]);
+    },
+  };
+}
+
+const STATEMENT_TIMEOUT = '57014';
+
+/** True if the primary would refuse the read as well: it takes too long, or the caller has too many calls. */
+function isCallersOwn(error: unknown): boolean {
+  return error instanceof Overload ? error.sqlstate === STATEMENT_TIMEOUT : error instanceof Refusal;
+}
+
+/** Rejects if there is no answer in time. A frozen server keeps its connections open. */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const late = sleep(REPLICA.answerWithinMs, undefined, { ref: false }).then(() => {
+    throw new Error('no answer in time');
+  });
+  return Promise.race([answer, late]);
+}
+
+/** Calls that arrive during `work` share one later run of it. */
+function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<unknown> | undefined;
+  let next: Promise<T> | undefined;
+  return () => {
+    next ??= (async () => {
+      await running?.catch(() => {});
+      next = undefined;
+      const run = work();
+      running = run;
+      return run;
+    })();
+    return next;
+  };
+}

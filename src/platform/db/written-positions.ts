@@ -1,0 +1,55 @@
+/**
+ * How far each user's reads must reach: the WAL position after their last write, or after an event that they were sent.
+ * Positions are kept for 30 seconds, for all of a user's sessions and keys. Instances share them in Redis.
+ */
+import { LRUCache } from 'lru-cache';
+import type { RedisConnection } from '../redis.js';
+import { REPLICA } from '../service-limits.js';
+
+/** A WAL position in bytes. Every position up to 9 petabytes is exact. */
+export type WalPosition = number;
+
+export interface WrittenPositions {
+  /** Returns false if the other instances can't read it. */
+  keep(users: readonly string[], position: WalPosition): Promise<boolean>;
+  /** 0 if the user can read any state. Undefined if that isn't known, because Redis can't be read. */
+  of(user: string | undefined): Promise<WalPosition | undefined>;
+  /** For the next 30 seconds, this instance reads the primary for these users. */
+  keepOnPrimary(users: readonly string[]): void;
+}
+
+export function createWrittenPositions(shared: RedisConnection | undefined): WrittenPositions {
+  const own = new LRUCache<string, WalPosition>({ max: REPLICA.usersMax, ttl: REPLICA.positionKeptSeconds * 1_000 });
+  const raise = (users: readonly string[], position: WalPosition) => {
+    for (const user of users) own.set(user, Math.max(position, own.get(user) ?? 0));
+  };
+
+  async function share({ redis }: RedisConnection, users: readonly string[], position: WalPosition): Promise<true> {
+    const pipeline = redis.pipeline();
+    for (const user of users) {
+      // Another instance may have stored a later position, and this one may arrive late.
+      pipeline.zadd(keyOf(user), 'GT', position, MEMBER).expire(keyOf(user), REPLICA.positionKeptSeconds);
+    }
+    for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error;
+    return true;
+  }
+
+  return {
+    keep: async (users, position) => {
+      raise(users, position);
+      return shared === undefined || (await shared.attempt(() => share(shared, users, position))) === true;
+    },
+    of: async (user) => {
+      const ownPosition = user === undefined ? 0 : (own.get(user) ?? 0);
+      if (shared === undefined || ownPosition === Infinity) return ownPosition;
+      if (user === undefined) return shared.isReachable() ? 0 : undefined;
+      const answer = await shared.attempt(async () => ({ position: await shared.redis.zscore(keyOf(user), MEMBER) }));
+      return answer && Math.max(ownPosition, Number(answer.position ?? 0));
+    },
+    keepOnPrimary: (users) => raise(users, Infinity),
+  };
+}
+
+const MEMBER = 'position';
+
+const keyOf = (user: string) => `written:${user}`;

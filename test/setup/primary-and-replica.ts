@@ -1,0 +1,138 @@
+/** A primary and a replica of it: embedded Postgres twice, each on a port of this machine. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { join } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
+import postgres, { type Sql } from 'postgres';
+import { startEmbeddedPostgres } from '../../src/platform/embedded/embedded.js';
+import { findPrograms } from '../../src/platform/embedded/programs.js';
+import { migrate } from '../../src/platform/db/migrate.js';
+import { freeAddress } from '../deploy/proxy.js';
+import { until } from '../platform/security/until.js';
+import type { FreshDatabase } from './postgres.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+export interface PrimaryAndReplica {
+  readonly database: FreshDatabase;
+  readonly url: string;
+  readonly replicaUrl: string;
+  /** While it's paused, the replica serves what it had. */
+  pauseReplay(): Promise<void>;
+  /** Resolves once the replica has everything that the primary had when it was called. */
+  catchUp(): Promise<void>;
+  startReplica(): Promise<void>;
+  killReplica(): Promise<void>;
+  /** Stops responding, but keeps connections open. */
+  freezeReplica(): void;
+  thawReplica(): void;
+  remove(): Promise<void>;
+}
+
+/** Nothing waits for the disk. */
+const SETTINGS = ['fsync=off', 'wal_level=replica', 'max_wal_senders=4', 'max_connections=100'];
+
+const ACCESS = ['local all all trust', 'host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust'];
+
+export async function openPrimaryAndReplica(): Promise<PrimaryAndReplica> {
+  const folder = temporaryFolder('replica');
+  const [ofPrimary, ofReplica] = [join(folder.path, 'primary'), join(folder.path, 'replica')];
+  const port = Number((await freeAddress()).split(':')[1]);
+  const replicaPort = Number((await freeAddress()).split(':')[1]);
+  const cluster = join(ofReplica, 'postgres');
+  const onTcp = (portOf: number) => ['listen_addresses=127.0.0.1', `port=${portOf}`];
+
+  const first = await startEmbeddedPostgres(ofPrimary, { settings: SETTINGS });
+  await migrate(first.connection);
+  await first.stop();
+  writeFileSync(join(ofPrimary, 'postgres', 'pg_hba.conf'), ACCESS.join('\n'));
+  mkdirSync(ofReplica, { mode: 0o711 });
+  // Keeps the owner. A copy of a stopped primary needs no backup.
+  execFileSync('cp', ['-a', join(ofPrimary, 'postgres'), cluster]);
+  writeFileSync(join(cluster, 'standby.signal'), '');
+  const programs = findPrograms(ofReplica, cluster);
+  const primary = await startEmbeddedPostgres(ofPrimary, { settings: [...SETTINGS, ...onTcp(port)] });
+  const { username, database } = primary.connection;
+
+  const urlOf = (portOf: number) => `postgres://${username}@127.0.0.1:${portOf}/${database}`;
+
+  const onPrimary = postgres(urlOf(port), { max: 1, fetch_types: false, onnotice: () => {} });
+  let server: ChildProcess | undefined;
+  let onReplica: Sql | undefined;
+
+  async function startReplica(): Promise<void> {
+    rmSync(join(cluster, 'postmaster.pid'), { force: true });
+    const settings = [
+      ...SETTINGS,
+      ...onTcp(replicaPort),
+      `unix_socket_directories=`,
+      `primary_conninfo=host=127.0.0.1 port=${port} user=${username}`,
+      'hot_standby_feedback=on',
+    ];
+    const child = programs.start('postgres', ['-D', cluster, ...settings.flatMap((setting) => ['-c', setting])]);
+    server = child;
+    const log: string[] = [];
+    await new Promise<void>((resolve, reject) => {
+      child.once('close', () => reject(new Error(log.join('\n'))));
+      createInterface({ input: child.stderr }).on('line', (line) => {
+        log.push(line);
+        if (line.includes('ready to accept read-only connections')) resolve();
+      });
+    });
+    onReplica = postgres(urlOf(replicaPort), { max: 1, fetch_types: false, onnotice: () => {} });
+  }
+
+  function signalAll(signal: NodeJS.Signals): void {
+    if (!server?.pid) return;
+    process.kill(server.pid, signal);
+    const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8').trim().split(' ');
+    for (const pid of children) process.kill(Number(pid), signal);
+  }
+
+  async function killReplica(): Promise<void> {
+    await onReplica?.end({ timeout: 0 });
+    if (!server) return;
+    const ended = once(server, 'exit');
+    signalAll('SIGCONT');
+    server.kill('SIGQUIT');
+    server = undefined;
+    await ended;
+  }
+
+  await startReplica();
+  return {
+    database: { connection: { host: '127.0.0.1', port, username, database }, drop: async () => {} },
+    url: urlOf(port),
+    replicaUrl: urlOf(replicaPort),
+    pauseReplay: async () => {
+      await onReplica?.unsafe('select pg_wal_replay_pause()');
+      await until(async () => {
+        const [row] = (await onReplica?.unsafe('select pg_get_wal_replay_pause_state() as state')) as {
+          state: string;
+        }[];
+        return row?.state === 'paused';
+      });
+    },
+    catchUp: async () => {
+      const [row] = await onPrimary<{ position: string }[]>`select pg_current_wal_flush_lsn()::text as position`;
+      await onReplica?.unsafe('select pg_wal_replay_resume()');
+      await until(async () => {
+        const [has] = (await onReplica?.unsafe(`select pg_last_wal_replay_lsn() >= '${row?.position}' as it`)) as {
+          it: boolean;
+        }[];
+        return has?.it === true;
+      });
+    },
+    startReplica,
+    killReplica,
+    freezeReplica: () => signalAll('SIGSTOP'),
+    thawReplica: () => signalAll('SIGCONT'),
+    remove: async () => {
+      await onPrimary.end({ timeout: 5 });
+      await killReplica();
+      await primary.stop();
+      folder.remove();
+    },
+  };
+}
