@@ -53,6 +53,10 @@ async function publish(app: TestApp, { owner }: People): Promise<string> {
 const statusOf = async (app: TestApp, job: string, token: string) =>
   (await app.rest('GET', `/v1/jobs/${job}`, { token })).status;
 
+/** On a busy machine, a server may find itself cut off for a moment, and read the primary. */
+const untilStale = (app: TestApp, job: string, { token }: Person) =>
+  until(async () => (await statusOf(app, job, token)) === 404);
+
 describe('One server with a replica', () => {
   let app: TestApp;
   let people: People;
@@ -67,7 +71,7 @@ describe('One server with a replica', () => {
   it('reads there what others have changed, once it has arrived', async () => {
     await databases.pauseReplay();
     const job = await publish(app, people);
-    expect(await statusOf(app, job, people.stranger.token)).toBe(404);
+    await untilStale(app, job, people.stranger);
     await databases.catchUp();
     await until(async () => (await statusOf(app, job, people.stranger.token)) === 200);
     const before = await readsWith(app, 'replica');
@@ -127,7 +131,7 @@ describe('One server with a replica', () => {
     const job = await publish(app, people);
     await receiver.until((received) => received.length > 0);
     expect(await statusOf(app, job, token)).toBe(200);
-    expect(await statusOf(app, job, people.stranger.token)).toBe(404);
+    await untilStale(app, job, people.stranger);
     await receiver.close();
   });
 
@@ -260,7 +264,7 @@ needs('redis-server').describe('Two servers with Redis', () => {
     await databases.pauseReplay();
     const job = await publish(one, people);
     expect(await statusOf(two, job, people.owner.token)).toBe(200);
-    expect(await statusOf(two, job, people.stranger.token)).toBe(404);
+    await untilStale(two, job, people.stranger);
   });
 
   it('without Redis, a write waits for the replica, and nobody reads it', async () => {

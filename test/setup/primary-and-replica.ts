@@ -115,9 +115,11 @@ export async function openPrimaryAndReplica(): Promise<PrimaryAndReplica> {
       });
     },
     catchUp: async () => {
-      const [row] = await onPrimary<{ position: string }[]>`select pg_current_wal_flush_lsn()::text as position`;
+      const [row] = await onPrimary<{ position: string }[]>`select pg_current_wal_insert_lsn()::text as position`;
       await onReplica?.unsafe('select pg_wal_replay_resume()');
       await until(async () => {
+        // Flushes what was written without waiting for the disk.
+        await onPrimary`select pg_logical_emit_message(true, 'test', '')`;
         const [has] = (await onReplica?.unsafe(`select pg_last_wal_replay_lsn() >= '${row?.position}' as it`)) as {
           it: boolean;
         }[];
