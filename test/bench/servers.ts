@@ -5,7 +5,6 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { debuggerIn } from '../setup/collect-garbage.js';
-import type { BenchDatabase } from './database.js';
 import { JWT_SECRET, type RivalName } from './work/works.js';
 
 export type ServerName = 'product' | RivalName;
@@ -46,7 +45,7 @@ export interface StartOptions {
 
 export async function startServer(
   name: ServerName,
-  database: BenchDatabase,
+  database: { readonly environment: Readonly<Record<string, string>> },
   { product = here('../..'), environment = {}, flags = [] }: StartOptions = {},
 ): Promise<RunningServer> {
   const port = await freePort();

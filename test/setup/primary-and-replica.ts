@@ -18,6 +18,8 @@ export interface PrimaryAndReplica {
   readonly database: FreshDatabase;
   readonly url: string;
   readonly replicaUrl: string;
+  /** The postmasters' process IDs. Every backend is a child of one. */
+  readonly pids: { readonly primary: number; readonly replica: number | undefined };
   /** While it's paused, the replica serves what it had. */
   pauseReplay(): Promise<void>;
   /** Resolves once the replica has everything that the primary had when it was called. */
@@ -31,11 +33,13 @@ export interface PrimaryAndReplica {
 }
 
 /** Nothing waits for the disk. */
-const SETTINGS = ['fsync=off', 'wal_level=replica', 'max_wal_senders=4', 'max_connections=100'];
+const HASTY = ['fsync=off'];
+const SETTINGS = ['wal_level=replica', 'max_wal_senders=4', 'max_connections=200'];
 
 const ACCESS = ['local all all trust', 'host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust'];
 
-export async function openPrimaryAndReplica(): Promise<PrimaryAndReplica> {
+/** `settings` are for both. */
+export async function openPrimaryAndReplica(settings: readonly string[] = HASTY): Promise<PrimaryAndReplica> {
   const folder = temporaryFolder('replica');
   const [ofPrimary, ofReplica] = [join(folder.path, 'primary'), join(folder.path, 'replica')];
   const port = Number((await freeAddress()).split(':')[1]);
@@ -43,7 +47,7 @@ export async function openPrimaryAndReplica(): Promise<PrimaryAndReplica> {
   const cluster = join(ofReplica, 'postgres');
   const onTcp = (portOf: number) => ['listen_addresses=127.0.0.1', `port=${portOf}`];
 
-  const first = await startEmbeddedPostgres(ofPrimary, { settings: SETTINGS });
+  const first = await startEmbeddedPostgres(ofPrimary, { settings: [...SETTINGS, ...settings] });
   await migrate(first.connection);
   await first.stop();
   writeFileSync(join(ofPrimary, 'postgres', 'pg_hba.conf'), ACCESS.join('\n'));
@@ -52,7 +56,7 @@ export async function openPrimaryAndReplica(): Promise<PrimaryAndReplica> {
   execFileSync('cp', ['-a', join(ofPrimary, 'postgres'), cluster]);
   writeFileSync(join(cluster, 'standby.signal'), '');
   const programs = findPrograms(ofReplica, cluster);
-  const primary = await startEmbeddedPostgres(ofPrimary, { settings: [...SETTINGS, ...onTcp(port)] });
+  const primary = await startEmbeddedPostgres(ofPrimary, { settings: [...SETTINGS, ...settings, ...onTcp(port)] });
   const { username, database } = primary.connection;
 
   const urlOf = (portOf: number) => `postgres://${username}@127.0.0.1:${portOf}/${database}`;
@@ -63,14 +67,15 @@ export async function openPrimaryAndReplica(): Promise<PrimaryAndReplica> {
 
   async function startReplica(): Promise<void> {
     rmSync(join(cluster, 'postmaster.pid'), { force: true });
-    const settings = [
+    const allSettings = [
       ...SETTINGS,
+      ...settings,
       ...onTcp(replicaPort),
       `unix_socket_directories=`,
       `primary_conninfo=host=127.0.0.1 port=${port} user=${username}`,
       'hot_standby_feedback=on',
     ];
-    const child = programs.start('postgres', ['-D', cluster, ...settings.flatMap((setting) => ['-c', setting])]);
+    const child = programs.start('postgres', ['-D', cluster, ...allSettings.flatMap((setting) => ['-c', setting])]);
     server = child;
     const log: string[] = [];
     await new Promise<void>((resolve, reject) => {
@@ -105,6 +110,10 @@ export async function openPrimaryAndReplica(): Promise<PrimaryAndReplica> {
     database: { connection: { host: '127.0.0.1', port, username, database }, drop: async () => {} },
     url: urlOf(port),
     replicaUrl: urlOf(replicaPort),
+    get pids() {
+      const pidFile = readFileSync(join(ofPrimary, 'postgres', 'postmaster.pid'), 'utf8');
+      return { primary: Number.parseInt(pidFile, 10), replica: server?.pid };
+    },
     pauseReplay: async () => {
       await onReplica?.unsafe('select pg_wal_replay_pause()');
       await until(async () => {
