@@ -8,6 +8,7 @@ import { seedMarket, type Market } from '../../src/market/store/seed/seed.js';
 import { openPrimaryAndReplica } from '../setup/primary-and-replica.js';
 import { ownerOf, personOfContractor, personOfHomeowner, seededId } from './market/market.js';
 import { cpuSeconds, postgresCpuSeconds, startServer } from './servers.js';
+import { keepFigures, type PerRequest } from './report/summary.js';
 import { drive } from './work/driver.js';
 import { asBytes, LIST, ONE_JOB, type Asked } from './work/works.js';
 
@@ -20,6 +21,7 @@ const SEARCH = `query Search($text: String!) { jobs(filter: {search: $text}, fir
 const EDIT = `mutation Edit($id: ID!, $title: String!) { updateJob(id: $id, input: {title: $title}) { job { id version } } }`;
 const WORDS = ['roof', 'kitchen', 'leak', 'fence', 'window'];
 const READERS = 200;
+const JOBS = 20_000;
 
 function ask(market: Market, open: readonly number[], n: number): Asked {
   const reader = personOfContractor((n * 7) % READERS);
@@ -41,7 +43,7 @@ function ask(market: Market, open: readonly number[], n: number): Asked {
 const databases = await openPrimaryAndReplica(SETTINGS);
 const sql = postgres(databases.url, { max: 2, fetch_types: false, onnotice: () => {} });
 try {
-  const market = await seedMarket(sql, { jobs: 20_000, bids: 60_000, people: 4_000 }, 'no password');
+  const market = await seedMarket(sql, { jobs: JOBS, bids: 3 * JOBS, people: JOBS / 5 }, 'no password');
   const rows = await sql<{ id: string }[]>`select id from jobs where status = 'open' order by id limit 500`;
   const open = rows.map(({ id }) => Number(id.slice('job_1'.length)));
   await databases.catchUp();
@@ -52,40 +54,45 @@ try {
     replica: databases.pids.replica === undefined ? 0 : postgresCpuSeconds(databases.pids.replica),
   });
 
-  async function measure(environment: Record<string, string>): Promise<Record<string, number>> {
+  async function measure(environment: Record<string, string>): Promise<PerRequest> {
     const database = { environment: { DATABASE_URL: databases.url, ...environment } };
     const server = await startServer('product', database);
     try {
       // Long enough for the server to find out that it's the only one, and for its statements to be prepared.
       await drive({ port: server.port, connections: 16, seconds: 6, next });
       const [before, cpu] = [spent(), cpuSeconds(server.pid)];
-      const { answered, refused, seconds } = await drive({
+      const { answered, refused } = await drive({
         port: server.port,
         connections: 16,
         seconds: Number(options.seconds),
         next,
       });
+      if (refused > 0) throw new Error(`${refused} of ${answered} requests were refused.`);
       const after = spent();
       const perRequest = (used: number) => Math.round((used / answered) * 1e6);
       return {
         server: perRequest(cpuSeconds(server.pid) - cpu),
         primary: perRequest(after.primary - before.primary),
         replica: perRequest(after.replica - before.replica),
-        'per second': Math.round(answered / seconds),
-        refused,
       };
     } finally {
       await server.stop();
     }
   }
 
+  const rounds: { without: PerRequest; with: PerRequest }[] = [];
   for (let round = 1; round <= Number(options.rounds); round += 1) {
-    console.table({
-      'without a replica': await measure({}),
-      'with a replica': await measure({ DATABASE_REPLICA_URL: databases.replicaUrl }),
-    });
+    rounds.push({ without: await measure({}), with: await measure({ DATABASE_REPLICA_URL: databases.replicaUrl }) });
+    console.table(rounds.at(-1));
   }
-  console.log('Microseconds of CPU per request.');
+  const median = (setup: 'without' | 'with', part: keyof PerRequest) =>
+    rounds.map((round) => round[setup][part]).toSorted((a, b) => a - b)[Math.floor(rounds.length / 2)]!;
+  const medians = (setup: 'without' | 'with'): PerRequest => ({
+    server: median(setup, 'server'),
+    primary: median(setup, 'primary'),
+    replica: median(setup, 'replica'),
+  });
+  keepFigures('replicas.json', { jobs: JOBS, without: medians('without'), with: medians('with') });
 } finally {
   await sql.end({ timeout: 5 });
   await databases.remove();

@@ -36,6 +36,7 @@ const PLOTS: Readonly<Record<string, { file: string; draw: (rows: readonly Cells
   },
   'Lists with ten thousand to a million jobs in the database, 2% of them open': { ...GROWTH, file: 'growth-open-2' },
   'Up to three times the capacity': { file: 'knee', draw: knee },
+  'With and without a replica': { file: 'replicas', draw: replicas },
 };
 
 /** The plots of a summary: the name of each file, and its SVG. */
@@ -137,6 +138,27 @@ function knee(table: readonly Cells[]): Plot {
     ],
   };
 }
+
+function replicas(table: readonly Cells[]): Plot {
+  return {
+    caption: 'Microseconds of CPU time per request.',
+    rows: table.flatMap((cells) =>
+      (['server', 'primary', 'replica'] as const).map((part) => ({
+        label: `${part}, ${cells.Setup}`,
+        marks: [{ from: 0, at: Number(cells[part]), color: COLOR_OF[part] }],
+        note: cells[part] ?? '',
+      })),
+    ),
+    ticks: [0, 500, 1_000, 1_500, 2_000, 3_000],
+    key: [
+      ['gray', 'server'],
+      ['orange', 'primary'],
+      ['blue', 'replica'],
+    ],
+  };
+}
+
+const COLOR_OF = { server: 'gray', primary: 'orange', replica: 'blue' } as const;
 
 const ROW = 20;
 const TOP = 48;

@@ -30,6 +30,7 @@ const SECTIONS: Readonly<Record<string, () => string | undefined>> = {
   'Delivery of events': () => from<Live>('live.json', live),
   'Memory during an hour of steady work': () => from<Memory>('memory.json', memory),
   'Up to three times the capacity': () => from<Knee>('knee.json', knee),
+  'With and without a replica': () => from<Replicas>('replicas.json', replicas),
 };
 
 /** Stores one script's raw figures, and rewrites the summary and its plots. */
@@ -198,6 +199,26 @@ function knee({ work, capacity, recoveredMs, steps }: Knee): string {
   return (
     `The capacity is ${capacity.toLocaleString('en')} ${work} calls per second. After the last overload, a single ` +
     `caller gets fast responses again within ${recoveredMs} ms.\n\n${table(columns, rows)}`
+  );
+}
+
+interface Replicas {
+  readonly jobs: number;
+  /** Microseconds of CPU per request, medians of the rounds. */
+  readonly without: PerRequest;
+  readonly with: PerRequest;
+}
+
+export type PerRequest = Readonly<Record<(typeof REPLICA_COLUMNS)[number], number>>;
+
+const REPLICA_COLUMNS = ['server', 'primary', 'replica'] as const;
+
+function replicas({ jobs, ...figures }: Replicas): string {
+  const row = (label: string, of: PerRequest) => [label, ...REPLICA_COLUMNS.map((column) => String(of[column]))];
+  const rows = [row('without a replica', figures.without), row('with a replica', figures.with)];
+  return (
+    `CPU time per request in microseconds, with ${jobs.toLocaleString('en')} jobs. Half of the requests are lists, ` +
+    `20% are searches, 20% read one job, and 10% edit one.\n\n${table(['Setup', ...REPLICA_COLUMNS], rows)}`
   );
 }
 
