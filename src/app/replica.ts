@@ -1,7 +1,8 @@
 /** Opens the replica at `DATABASE_REPLICA_URL`. */
 import type { Logger } from 'pino';
 import { connect, type Connection, type Database, type DatabaseSettings } from '../platform/db/database.js';
-import { openReplica, type Replica } from '../platform/db/replica.js';
+import { openReplica } from '../platform/db/replica.js';
+import type { Replica } from '../platform/db/stale-reads.js';
 import { openRedis } from '../platform/redis.js';
 import { POOLS } from '../platform/service-limits.js';
 import type { QuotaTable } from '../platform/quotas/quota-table.js';

@@ -102,7 +102,8 @@ describe('One server with a replica', () => {
     const job = await publish(app, people);
     await databases.pauseReplay();
     const { data } = await app.graphql(
-      `mutation { updateJob(id: "${job}", input: { title: "Mend the replica" }) { job { title timeline { nodes { type } } } } }`,
+      `mutation { updateJob(id: "${job}", input: { title: "Mend the replica" }) {
+        job { title timeline { nodes { type } } } } }`,
       { token: people.owner.token },
     );
     expect(data?.updateJob.job.title).toBe('Mend the replica');

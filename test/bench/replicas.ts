@@ -17,8 +17,10 @@ const { values: options } = parseArgs({
 });
 
 const SETTINGS = ['shared_buffers=256MB', 'max_wal_size=4GB', 'checkpoint_timeout=30min'];
-const SEARCH = `query Search($text: String!) { jobs(filter: {search: $text}, first: 20) { nodes { id title } totalCount } }`;
-const EDIT = `mutation Edit($id: ID!, $title: String!) { updateJob(id: $id, input: {title: $title}) { job { id version } } }`;
+const SEARCH =
+  'query Search($text: String!) { jobs(filter: {search: $text}, first: 20) { nodes { id title } totalCount } }';
+const EDIT =
+  'mutation Edit($id: ID!, $title: String!) { updateJob(id: $id, input: {title: $title}) { job { id version } } }';
 const WORDS = ['roof', 'kitchen', 'leak', 'fence', 'window'];
 const READERS = 200;
 const JOBS = 20_000;

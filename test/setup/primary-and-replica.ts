@@ -52,7 +52,7 @@ export async function openPrimaryAndReplica(settings: readonly string[] = HASTY)
   await first.stop();
   writeFileSync(join(ofPrimary, 'postgres', 'pg_hba.conf'), ACCESS.join('\n'));
   mkdirSync(ofReplica, { mode: 0o711 });
-  // Keeps the owner. A copy of a stopped primary needs no backup.
+  // Keeps the owner. A stopped primary can simply be copied.
   execFileSync('cp', ['-a', join(ofPrimary, 'postgres'), cluster]);
   writeFileSync(join(cluster, 'standby.signal'), '');
   const programs = findPrograms(ofReplica, cluster);

@@ -5,7 +5,7 @@ import type { MailId } from '../rules/ids.js';
 import { MAIL, TASKS } from '../rules/market-limits.js';
 import type { MailOutcome } from '../rules/people/mail-kinds.js';
 import type { Db } from '../../platform/db/database.js';
-import type { Replica } from '../../platform/db/replica.js';
+import type { Replica } from '../../platform/db/stale-reads.js';
 import { endMail, selectMailToSend, type Mail } from '../store/accounts/mails.js';
 import type { Task } from '../../platform/queue/tasks.js';
 import { compose } from './compose.js';

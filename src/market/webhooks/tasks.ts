@@ -6,7 +6,7 @@ import { TASKS, WEBHOOKS } from '../rules/market-limits.js';
 import type { AddressRules } from '../../platform/security/public-addresses.js';
 import type { Encryptor } from '../../platform/security/encryption.js';
 import type { Db } from '../../platform/db/database.js';
-import type { Replica } from '../../platform/db/replica.js';
+import type { Replica } from '../../platform/db/stale-reads.js';
 import type { Task } from '../../platform/queue/tasks.js';
 import {
   isEndpointActive,

@@ -1,7 +1,7 @@
 /** The services and the viewer that a market provides to the platform. */
 import type { Logger } from 'pino';
 import type { Db, Database } from '../db/database.js';
-import type { Replica } from '../db/replica.js';
+import type { Replica } from '../db/stale-reads.js';
 import type { Refusal, UnauthenticatedReason } from '../errors.js';
 import type { AccessTokens, Claims } from '../security/access-token.js';
 import type { Live } from '../live/live.js';

@@ -8,9 +8,8 @@ import { NO_EVENTS, SERVER, type Client, type QuotaEvents } from '../quotas/quot
 import type { QuotaTable } from '../quotas/quota-table.js';
 import { Overload, Refusal } from '../errors.js';
 import { asRefusal, codeOf, mayBeRetried, overload } from './database-errors.js';
-import { POSITION_AFTER_COMMIT, walPosition, type Replica, type ReplicaReads } from './replica.js';
+import { PRIMARY_POSITION, walPosition, type Replica, type ReplicaReads, type WalPosition } from './stale-reads.js';
 import { inTransactionOn, named, type Db, type NamedStatement, type Transaction } from './transaction.js';
-import type { WalPosition } from './written-positions.js';
 import { DATABASE } from '../service-limits.js';
 
 export { named, pipelined } from './transaction.js';
@@ -147,7 +146,7 @@ export function connect(
     const send: Db['send'] = (statement, params) => sendOn(client, statement, params);
     const readPosition = async (committed: CommitEnd) => {
       committed.isCommitted = true;
-      committed.position = walPosition(await send(POSITION_AFTER_COMMIT, []).catch(() => []));
+      committed.position = walPosition(await send(PRIMARY_POSITION, []).catch(() => []));
     };
     try {
       return await inTransactionOn(send, work, end && (() => readPosition(end)));

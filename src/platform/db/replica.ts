@@ -1,8 +1,8 @@
 /**
- * Reads that may be slightly stale use a replica. A statement opts in with `mayBeStale`, and a request uses one database
- * for all of these reads. In the same transaction as each read, the replica is asked if it has replayed what the user
- * must see: their own writes, the events that they were sent, and everything older than the longest lag. If it hasn't,
- * or if it fails, the read and the rest of the request use the primary.
+ * Reads that may be slightly stale use a replica. A statement opts in with `mayBeStale`, and a request uses one
+ * database for all of these reads. In the same transaction as each read, the server asks the replica if it has replayed
+ * what the user must see: their own writes, the events that they were sent, and everything older than the longest lag.
+ * If it hasn't, or if it fails, the read and the rest of the request use the primary.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisConnection } from '../redis.js';
@@ -11,31 +11,16 @@ import type { Metrics } from '../telemetry/metrics.js';
 import { Overload, Refusal } from '../errors.js';
 import type { Client } from '../quotas/quota.js';
 import type { Database, DatabaseHooks } from './database.js';
-import { named, type Db, type NamedStatement } from './transaction.js';
-import { createWrittenPositions, type WalPosition } from './written-positions.js';
-
-export interface Replica {
-  /** The reads of one request. */
-  readsOf(client: Client): ReplicaReads;
-  /** Called before the response to a write is sent. The position is undefined if it couldn't be read. */
-  noteWrite(user: string, position: WalPosition | undefined): Promise<void>;
-  /** From now on, these users read at least what is committed now. Called before an event is sent to them. */
-  bringUpToDate(users: readonly string[]): Promise<void>;
-  close(): Promise<void>;
-}
-
-export interface ReplicaReads {
-  /** Returns the primary's answer if the replica can't be used. */
-  send(read: StaleRead): Promise<unknown[][]>;
-  usePrimary(): void;
-}
-
-interface StaleRead {
-  readonly statement: NamedStatement;
-  readonly params: Parameters<Db['send']>[1];
-  readonly isLong: boolean;
-  readonly onPrimary: Db;
-}
+import {
+  PRIMARY_POSITION,
+  walPosition,
+  type Replica,
+  type ReplicaReads,
+  type StaleRead,
+  type WalPosition,
+} from './stale-reads.js';
+import { named, type Db } from './transaction.js';
+import { createWrittenPositions } from './written-positions.js';
 
 export interface ReplicaOptions {
   readonly lagMaxSeconds: number;
@@ -50,17 +35,8 @@ export interface ReplicaOptions {
   onUsable(): void;
 }
 
-/** Casts a position to the number of bytes. */
-const READ_PRIMARY = named('primaryPosition', `select (pg_current_wal_insert_lsn() - '0/0')::text`);
-const READ_REPLICA = named('replicaPosition', `select (pg_last_wal_replay_lsn() - '0/0')::text`);
+const REPLICA_POSITION = named('replicaPosition', `select (pg_last_wal_replay_lsn() - '0/0')::text`);
 const HAS_REPLAYED = named('hasReplayed', `select pg_last_wal_replay_lsn() >= '0/0'::pg_lsn + $1::numeric`);
-
-/** Sent right after COMMIT, in the same flush. */
-export const POSITION_AFTER_COMMIT = READ_PRIMARY;
-
-export function walPosition([row]: unknown[][]): WalPosition | undefined {
-  return row?.[0] == null ? undefined : Number(row[0]);
-}
 
 const OUTCOMES = ['replica', 'behind', 'failed', 'unusable'];
 
@@ -102,8 +78,8 @@ export function openReplica({
   async function look(): Promise<void> {
     const beganMs = performance.now();
     const [ofPrimary, ofReplica] = await Promise.allSettled([
-      inTime(primary.send(READ_PRIMARY, [])),
-      inTime(probe.send(READ_REPLICA, [])),
+      inTime(primary.send(PRIMARY_POSITION, [])),
+      inTime(probe.send(REPLICA_POSITION, [])),
     ]);
     // While the primary is away, nothing new is committed. The replica can serve what it has.
     const position = ofPrimary.status === 'fulfilled' ? walPosition(ofPrimary.value) : undefined;
@@ -155,7 +131,7 @@ export function openReplica({
   async function waitFor(position: WalPosition): Promise<boolean> {
     const untilMs = performance.now() + lagMaxSeconds * 1_000;
     while (performance.now() < untilMs && !isClosed) {
-      const replayed = await inTime(probe.send(READ_REPLICA, [])).then(walPosition, () => undefined);
+      const replayed = await inTime(probe.send(REPLICA_POSITION, [])).then(walPosition, () => undefined);
       if (replayed !== undefined && replayed >= position) return true;
       await sleep(REPLICA.waitStepMs);
     }
@@ -163,7 +139,7 @@ export function openReplica({
   }
 
   /** Reads of the primary's position that were asked for meanwhile share the next one. */
-  const primaryPosition = shared(() => inTime(primary.send(READ_PRIMARY, [])).then(walPosition, () => undefined));
+  const primaryPosition = shared(() => inTime(primary.send(PRIMARY_POSITION, [])).then(walPosition, () => undefined));
 
   /** Returns undefined if the replica is behind this position. */
   async function readReplica(client: Client, position: WalPosition, { statement, params, isLong }: StaleRead) {

@@ -5,9 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../redis.js';
 import { REPLICA } from '../service-limits.js';
-
-/** A WAL position in bytes. Every position up to 9 petabytes is exact. */
-export type WalPosition = number;
+import type { WalPosition } from './stale-reads.js';
 
 export interface WrittenPositions {
   /** Returns false if the other instances can't read it. */

@@ -135,8 +135,9 @@ it.each([
     const seconds = postgres + node;
     const percent = (seconds / 60) * 100;
     printFigures(
-      `${SEARCHES} searches, ${what}: ${postgres.toFixed(2)} s of CPU in Postgres and ${node.toFixed(2)} s in Node for ` +
-        `${PUBLICATIONS} publications with ${matches} matches, ${percent.toFixed(1)}% of a core at ${PUBLICATIONS} a minute`,
+      `${SEARCHES} searches, ${what}: ${postgres.toFixed(2)} s of CPU in Postgres and ${node.toFixed(2)} s in Node ` +
+        `for ${PUBLICATIONS} publications with ${matches} matches, ` +
+        `${percent.toFixed(1)}% of a core at ${PUBLICATIONS} a minute`,
     );
     expect(matches).toBeGreaterThan(what.startsWith('nine') ? PUBLICATIONS : -1);
     expect(seconds).toBeLessThan(secondsMax);

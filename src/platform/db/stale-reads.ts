@@ -1,0 +1,37 @@
+/** What the database needs of a replica (`replica.ts`). */
+import type { Client } from '../quotas/quota.js';
+import { named, type Db, type NamedStatement } from './transaction.js';
+
+/** A position in the write-ahead log, in bytes. Every position up to 9 petabytes is exact. */
+export type WalPosition = number;
+
+/** After a COMMIT, it's sent in the same flush. */
+export const PRIMARY_POSITION = named('primaryPosition', `select (pg_current_wal_insert_lsn() - '0/0')::text`);
+
+/** Undefined if the server isn't a primary, or isn't a replica. */
+export function walPosition([row]: unknown[][]): WalPosition | undefined {
+  return row?.[0] == null ? undefined : Number(row[0]);
+}
+
+export interface Replica {
+  /** The reads of one request. */
+  readsOf(client: Client): ReplicaReads;
+  /** Called before the response to a write is sent. The position is undefined if it couldn't be read. */
+  noteWrite(user: string, position: WalPosition | undefined): Promise<void>;
+  /** From now on, these users read at least what is committed now. Called before an event is sent to them. */
+  bringUpToDate(users: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ReplicaReads {
+  /** Returns the primary's answer if the replica can't be used. */
+  send(read: StaleRead): Promise<unknown[][]>;
+  usePrimary(): void;
+}
+
+export interface StaleRead {
+  readonly statement: NamedStatement;
+  readonly params: Parameters<Db['send']>[1];
+  readonly isLong: boolean;
+  readonly onPrimary: Db;
+}
