@@ -117,10 +117,8 @@ export async function openPrimaryAndReplica(settings: readonly string[] = HASTY)
     pauseReplay: async () => {
       await onReplica?.unsafe('select pg_wal_replay_pause()');
       await until(async () => {
-        const [row] = (await onReplica?.unsafe('select pg_get_wal_replay_pause_state() as state')) as {
-          state: string;
-        }[];
-        return row?.state === 'paused';
+        const rows = await onReplica?.unsafe<{ state: string }[]>('select pg_get_wal_replay_pause_state() as state');
+        return rows?.[0]?.state === 'paused';
       });
     },
     catchUp: async () => {
@@ -129,10 +127,8 @@ export async function openPrimaryAndReplica(settings: readonly string[] = HASTY)
       await until(async () => {
         // Flushes what was written without waiting for the disk.
         await onPrimary`select pg_logical_emit_message(true, 'test', '')`;
-        const [has] = (await onReplica?.unsafe(`select pg_last_wal_replay_lsn() >= '${row?.position}' as it`)) as {
-          it: boolean;
-        }[];
-        return has?.it === true;
+        const reached = `select pg_last_wal_replay_lsn() >= '${row?.position}' as "isReached"`;
+        return (await onReplica?.unsafe<{ isReached: boolean }[]>(reached))?.[0]?.isReached === true;
       });
     },
     startReplica,

@@ -60,7 +60,7 @@ export function openReplica({
   const seen: { readonly atMs: number; readonly position: WalPosition }[] = [];
   let lagSeconds = Number.NaN;
   let problem: string | undefined = 'not checked yet';
-  let isClosed = false;
+  const closing = new AbortController();
 
   const recordRead = metrics.counter(
     'replica_reads_total',
@@ -130,7 +130,7 @@ export function openReplica({
   /** Other instances can't read the position, but the replica that they read may reach it soon. */
   async function waitFor(position: WalPosition): Promise<boolean> {
     const untilMs = performance.now() + lagMaxSeconds * 1_000;
-    while (performance.now() < untilMs && !isClosed) {
+    while (performance.now() < untilMs && !closing.signal.aborted) {
       const replayed = await inTime(probe.send(REPLICA_POSITION, [])).then(walPosition, () => undefined);
       if (replayed !== undefined && replayed >= position) return true;
       await sleep(REPLICA.waitStepMs);
@@ -188,7 +188,7 @@ export function openReplica({
       if (users.length > 0) await require(users, await primaryPosition());
     },
     close: async () => {
-      isClosed = true;
+      closing.abort();
       clearInterval(looking);
       await Promise.all([pool.close(), probe.close()]);
     },

@@ -28,8 +28,8 @@ export function createWrittenPositions(shared: RedisConnection | undefined): Wri
       // Another instance may have stored a later position, and this one may arrive late.
       pipeline.zadd(keyOf(user), 'GT', position, MEMBER).expire(keyOf(user), REPLICA.positionKeptSeconds);
     }
-    for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error;
-    return true;
+    const failures = ((await pipeline.exec()) ?? []).flatMap(([error]) => (error ? [error] : []));
+    return failures[0] ? Promise.reject(failures[0]) : true;
   }
 
   return {
