@@ -50,7 +50,11 @@ const WHOLE_WITHIN_MS = 180_000;
 const AS_POSTGRES = ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups'];
 /** Runs when its input ends, and thus also if the test is killed. */
 const CLEAN_UP = `read _
-for each in "$1-1" "$1-2" "$1-3"; do ip netns pids "$each" | xargs -r kill -9; ip netns del "$each"; done
+for n in 1 2 3; do
+  ip netns pids "$1-$n" | xargs -r kill -9
+  ip link del "$1c$n"
+  ip netns del "$1-$n"
+done
 ip link del "$1"`;
 
 export async function openCluster(): Promise<Cluster> {
