@@ -13,7 +13,7 @@ import { freeAddress } from './proxy.js';
 type Connection = FreshDatabase['connection'];
 
 const CONFIGURATION = readFileSync(join(import.meta.dirname, '../../deploy/pgbouncer.ini'), 'utf8');
-const PASSWORD = 'a password for PgBouncer';
+export const PASSWORD = 'a password for PgBouncer';
 export const ADMIN = 'pgbouncer_admin';
 export const STATS = 'pgbouncer_stats';
 

@@ -30,6 +30,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     env: { KILLS: '600' },
   },
   failover: { files: ['test/nightly/faults/failover.test.ts'], env: { FAILOVER_ROUNDS: '2' } },
+  patroni: { files: ['test/nightly/faults/patroni.test.ts'] },
   upgrade: { files: ['test/nightly/upgrade.test.ts', 'test/nightly/migrating.test.ts'] },
   recovery: { files: ['test/nightly/recovery.test.ts', 'test/nightly/backup.test.ts'] },
   lists: {

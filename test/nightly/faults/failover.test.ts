@@ -19,17 +19,13 @@ import { logIn, readiness } from '../../app/callers.js';
 import { clone, type Clone } from '../../app/clone.js';
 import { printFigures } from '../figures.js';
 import { NAME, openClusters } from './failover/clusters.js';
+import { openLoad, withLostSendings } from './failover/load.js';
 import { openMovingAddress } from './failover/moving-address.js';
 import { subscribe } from './live/subscriber.js';
-import { openBoard } from './storm/board.js';
-import { chance } from './storm/chance.js';
-import { openClient } from './storm/client.js';
-import { isRead, settles, succeeded, type Attempt, type Entry } from './storm/history.js';
+import { isRead, succeeded } from './storm/history.js';
 import { openInstances } from './storm/instances.js';
 import { readRows } from './storm/rows.js';
-import { endow, FORTUNE, gather } from './storm/storm.js';
 import { findingsIn } from './storm/verdict.js';
-import { openWire, type Wire } from './storm/wire.js';
 
 const ROUNDS = Number(process.env.FAILOVER_ROUNDS ?? 1);
 const SEED = String(seedFrom(process.env.FAILOVER_SEED));
@@ -47,70 +43,6 @@ const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
-
-/** After a 502 or 504 from HAProxy, the call may have been carried out. Clients send it again with the same key. */
-function behindHaproxy(wire: Wire): Wire {
-  const isLost = (attempt: Attempt) => !('lost' in attempt) && [502, 504].includes(attempt.status);
-  return {
-    ...wire,
-    send: async (...call) => {
-      const attempt = await wire.send(...call);
-      return isLost(attempt) ? { instance: attempt.instance, api: attempt.api, lost: 'HAProxy' } : attempt;
-    },
-  };
-}
-
-/** If the first response is a replay, HAProxy itself has sent the call twice. */
-function withLostSendings(history: readonly Entry[]): Entry[] {
-  return history.map((entry) => {
-    const [first] = entry.attempts;
-    if (!first || 'lost' in first || !first.replayed) return entry;
-    return { ...entry, attempts: [{ instance: 0, api: first.api, lost: 'HAProxy' }, ...entry.attempts] };
-  });
-}
-
-async function openLoad(url: string) {
-  const history: Entry[] = [];
-  const wire = behindHaproxy(openWire([url]));
-  closing.push(() => wire.close());
-  const { admin, lanes, shared, people } = await gather([url], CLIENTS);
-  await endow(wire, history, people, admin);
-  const board = openBoard(shared);
-  const succeededAtMs = { reads: 0, writes: 0 };
-  let longestPauseMs = 0;
-  let operations = 0;
-  let isOver = false;
-  function onAttempt(attempt: Attempt, { request }: Entry): void {
-    if (!settles(attempt) || !attempt.data) return;
-    operations += 1;
-    const nowMs = performance.now();
-    if (!isRead(request.op)) longestPauseMs = Math.max(longestPauseMs, nowMs - succeededAtMs.writes);
-    succeededAtMs[isRead(request.op) ? 'reads' : 'writes'] = nowMs;
-  }
-  const acting = lanes.map(async (lane, number) => {
-    const available = FORTUNE + lane.bonus;
-    const dice = chance(SEED, `client ${number}`);
-    const parts = { number, lane, admin, board, wire, instances: 1, dice, available, history, onAttempt };
-    const client = openClient(parts);
-    while (!isOver) await client.step();
-  });
-  return {
-    history,
-    people,
-    admin,
-    succeededAtMs,
-    longestPauseMs: () => longestPauseMs,
-    forgetPauses: () => void (longestPauseMs = 0),
-    more: async () => {
-      const upTo = operations + OPERATIONS;
-      await until(() => operations >= upTo);
-    },
-    stop: () => {
-      isOver = true;
-      return Promise.all(acting);
-    },
-  };
-}
 
 async function drill(withBouncer: boolean): Promise<void> {
   const clusters = await openClusters();
@@ -143,7 +75,8 @@ async function drill(withBouncer: boolean): Promise<void> {
   closing.push(() => proxy.stop());
   const throughProxy = async () => (await fetch(`${proxy.url}/healthz`)).status;
   await until(async () => (await throughProxy()) === 200);
-  const load = await openLoad(proxy.url);
+  const load = await openLoad(proxy.url, SEED, CLIENTS);
+  closing.push(() => load.close());
   const subscribers = instances.urls.map((url) => subscribe([url], load.admin, 0, '0'));
   closing.push(() => Promise.all(subscribers.map((each) => each.stop())));
 
@@ -151,7 +84,7 @@ async function drill(withBouncer: boolean): Promise<void> {
   const backWithinSeconds = withBouncer ? 3 : 5;
   const late: string[] = [];
   async function step(what: string, fault: { kill(): unknown; notice(): unknown; repair(): unknown }) {
-    await load.more();
+    await load.more(OPERATIONS);
     load.forgetPauses();
     await fault.kill();
     await fault.notice();
@@ -179,10 +112,10 @@ async function drill(withBouncer: boolean): Promise<void> {
   for (let round = 1; round <= ROUNDS; round += 1) {
     await step('a server', {
       kill: () => instances.kill(round % 2),
-      notice: () => load.more(),
+      notice: () => load.more(OPERATIONS),
       repair: () => instances.revive(round % 2),
     });
-    await step('Redis', { kill: () => redis.kill(), notice: () => load.more(), repair: () => redis.start() });
+    await step('Redis', { kill: () => redis.kill(), notice: () => load.more(OPERATIONS), repair: () => redis.start() });
     if (bouncer)
       await step('PgBouncer', { kill: () => bouncer.stop(), notice: untilAllAreAway, repair: () => bouncer.start() });
     const { body: ended } = await logIn(proxy.url, 'homeowner.1@example.test', 'a password for the storm');
@@ -210,7 +143,7 @@ async function drill(withBouncer: boolean): Promise<void> {
     expect(await clusters.standby.psql(listening)).toBe(String(instances.urls.length));
     await clusters.replace();
   }
-  await load.more();
+  await load.more(OPERATIONS);
   await load.stop();
 
   const sql = postgres(`postgres://${NAME}@127.0.0.1:${clusters.primary.port}/${NAME}`, { max: 1, onnotice: () => {} });

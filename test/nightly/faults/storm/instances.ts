@@ -13,7 +13,13 @@ export interface Instances {
   stop(): Promise<void>;
 }
 
-export async function openInstances(project: Clone, count: number, environment: Environment): Promise<Instances> {
+/** `ports` are the instances' ports, if others need to know them in advance. */
+export async function openInstances(
+  project: Clone,
+  count: number,
+  environment: Environment,
+  ports: readonly string[] = [],
+): Promise<Instances> {
   const complaints: string[] = [];
   const lives: Started[] = [];
   const expected = new Set<number>();
@@ -33,7 +39,7 @@ export async function openInstances(project: Clone, count: number, environment: 
   }
 
   const urls: string[] = [];
-  for (let instance = 0; instance < count; instance += 1) urls.push(await begin(instance, '0').url);
+  for (let instance = 0; instance < count; instance += 1) urls.push(await begin(instance, ports[instance] ?? '0').url);
   const end = async (instance: number, signal: NodeJS.Signals) => {
     const life = lives[instance];
     if (!life) return;

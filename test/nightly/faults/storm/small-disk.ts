@@ -16,12 +16,10 @@ export interface SmallDisk {
   remove(): void;
 }
 
-const MEGABYTES = 64;
-
-export function smallDisk(): SmallDisk | undefined {
+export function smallDisk(megabytes = 64): SmallDisk | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-disk-'));
   if (
-    spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${MEGABYTES}m`, 'tmpfs', folder], { stdio: 'ignore' }).status !== 0
+    spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'ignore' }).status !== 0
   ) {
     rmSync(folder, { recursive: true });
     return undefined;
