@@ -106,7 +106,7 @@ async function openMarket() {
     {
       DATABASE_URL: bouncer.url,
       DATABASE_DIRECT_URL: at(primary),
-      // DATABASE_REPLICA_URL goes here, once servers read from replicas: `${bouncer.url}_replica`.
+      DATABASE_REPLICA_URL: `${bouncer.url}_replica`,
       ...Object.fromEntries(budgets.map((name) => [name, '1000000'])),
       TRUST_PROXY_HOPS: '1',
       JWT_SECRET,
