@@ -237,8 +237,11 @@ async function twoTabs(client: string, name: string) {
   const form = first.getByRole('form', { name: 'Post a job' });
   await form.getByLabel('Title').fill('A gate');
   await form.getByRole('button').click();
+  const posted = (page: Page) => page.getByRole('link', { name: 'A gate' }).waitFor();
+  // If the second tab opens earlier, it may read the list without the job.
+  await posted(first);
   const second = await open();
-  for (const page of [first, second]) await page.getByRole('link', { name: 'A gate' }).waitFor();
+  await posted(second);
   return { first, second, close };
 }
 
