@@ -264,7 +264,7 @@ const schema = z.object(VARIABLES).superRefine((env, context) => {
     wrong('STRIPE_SECRET_KEY', 'and STRIPE_WEBHOOK_SECRET must be set together');
   if (env.PAYMENTS === 'local' && env.STRIPE_SECRET_KEY !== undefined)
     wrong('PAYMENTS', 'can’t be local when STRIPE_SECRET_KEY is set');
-  if (env.PAYMENTS === 'local' && !mayPayLocally(env))
+  if (env.PAYMENTS === 'local' && !isOnlyLocal(env))
     wrong('PAYMENTS', 'can be local only outside production, on a loopback HOST, and without TRUST_PROXY_HOPS');
   if (env.DATABASE_DIRECT_URL !== undefined && env.DATABASE_URL === undefined)
     wrong('DATABASE_URL', 'must be set when DATABASE_DIRECT_URL is set');
@@ -319,12 +319,15 @@ export function readConfig(
     playground: config.GRAPHQL_PLAYGROUND ?? open,
     paysLocally:
       config.PAYMENTS === 'local' ||
-      (config.NODE_ENV === 'development' && config.STRIPE_SECRET_KEY === undefined && mayPayLocally(config)),
+      (config.NODE_ENV === 'development' && config.STRIPE_SECRET_KEY === undefined && isOnlyLocal(config)),
   };
 }
 
-/** The local checkout page gives tokens to anyone who opens it, so it must be reachable only from this machine. */
-function mayPayLocally(env: Pick<Environment, 'NODE_ENV' | 'HOST' | 'TRUST_PROXY_HOPS'>): boolean {
+/**
+ * True if only this machine can reach the server. The local checkout page depends on this, because it gives tokens to
+ * anyone who opens it.
+ */
+export function isOnlyLocal(env: Pick<Environment, 'NODE_ENV' | 'HOST' | 'TRUST_PROXY_HOPS'>): boolean {
   return env.NODE_ENV !== 'production' && isLoopback(env.HOST) && env.TRUST_PROXY_HOPS === 0;
 }
 

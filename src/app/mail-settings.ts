@@ -1,6 +1,5 @@
 /** How this server sends email, according to its configuration. */
-import type { Config } from './config.js';
-import { isLoopback } from '../platform/security/address.js';
+import { isOnlyLocal, type Config } from './config.js';
 import { createLinkTokens } from '../platform/security/link-tokens.js';
 import { keptSecret } from '../platform/security/secrets.js';
 import { createSender, keepForMailbox, type MailSettings } from '../market/mail/send.js';
@@ -31,6 +30,6 @@ function mailboxSecretOf(config: Config): string | undefined {
 }
 
 /** True if no mail server is set, so browsers on this machine can read emails at /mailbox. */
-function hasMailbox({ SMTP_URL, NODE_ENV, HOST, TRUST_PROXY_HOPS }: Config): boolean {
-  return SMTP_URL === undefined && NODE_ENV !== 'production' && isLoopback(HOST) && TRUST_PROXY_HOPS === 0;
+function hasMailbox(config: Config): boolean {
+  return config.SMTP_URL === undefined && isOnlyLocal(config);
 }

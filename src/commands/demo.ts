@@ -1,6 +1,6 @@
 /** `npm run demo`: the server with sample data, on its own database. */
 import { PORT_OPTION, readCommand, type Command } from './command.js';
-import { readConfig, type Config } from '../app/config.js';
+import { isOnlyLocal, readConfig, type Config } from '../app/config.js';
 import { run } from '../app/run.js';
 import { tellStep, welcome } from '../app/welcome.js';
 import { mailboxReader } from './demo/mailbox-reader.js';
@@ -23,12 +23,16 @@ const DEMO = {
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
-/** In production, the clock can't be adjustable. */
+/**
+ * In production, the clock can't be adjustable. If only this machine can reach the server, webhooks can point to
+ * programs on it.
+ */
 function demoConfig(): Config {
   const options = { PORT: readCommand(COMMAND).values.port };
   const config = readConfig(undefined, DEFAULTS, options);
   if (config.NODE_ENV === 'production') return config;
-  return readConfig(undefined, { ...DEFAULTS, CLOCK: 'adjustable' }, options);
+  const webhooks = isOnlyLocal(config) && { WEBHOOKS_ALLOW_PRIVATE: 'on' };
+  return readConfig(undefined, { ...DEFAULTS, CLOCK: 'adjustable', ...webhooks }, options);
 }
 
 run({
@@ -38,7 +42,8 @@ run({
     // Doesn't log the hundreds of requests that create the sample data. Later requests are logged.
     log.level = 'warn';
     const tokenTo = mailboxReader(url, config);
-    if (!(await isThere(url))) await play({ url, tokenTo, onStep: (step) => tellStep(step, config, log) });
+    const mayReceive = config.WEBHOOKS_ALLOW_PRIVATE;
+    if (!(await isThere(url))) await play({ url, tokenTo, mayReceive, onStep: (step) => tellStep(step, config, log) });
     log.level = config.LOG_LEVEL;
     welcome(url, config, log);
     say(`  Log in as one of these users. Their password is “${PASSWORD}”.`);

@@ -18,11 +18,21 @@ interface Listed {
   readonly pagination: { total: number };
 }
 
+interface Deliveries {
+  readonly data: readonly {
+    event_type: string;
+    status: string;
+    position: string;
+    previous_position: string | null;
+    attempts: readonly { response_status: number | null }[];
+  }[];
+}
+
 interface Feed {
   readonly data: readonly { title: string; job_id: string }[];
 }
 
-it('has people who can log in and buy tokens, jobs in every state, and a saved search with matches', async () => {
+it('has people who log in and buy tokens, jobs in every state, a search with matches, and a filled gap', async () => {
   const dataFolder = project.usedDataFolder();
   const seen: Listed[] = [];
   const starts = [
@@ -59,6 +69,19 @@ it('has people who can log in and buy tokens, jobs in every state, and a saved s
       const matches = feed.data.filter(({ title }) => title === 'A new job matches your search');
       return matches.filter(({ job_id: job }) => open?.includes(job)).length > 1;
     });
+    const { data: endpoints } = (await (await fetch(`${url}/v1/webhooks`, reader)).json()) as Listed;
+    expect(endpoints).toMatchObject([{ status: 'paused', paused_reason: 'requested' }]);
+    const path = `/v1/webhooks/${endpoints[0]?.id}/deliveries?per_page=100`;
+    const { data: deliveries } = (await (await fetch(url + path, reader)).json()) as Deliveries;
+    const replayed = deliveries.filter(({ attempts }) => attempts.length > 1);
+    expect(replayed).toMatchObject([
+      {
+        event_type: 'bid.submitted',
+        status: 'delivered',
+        attempts: [{ response_status: 204 }, { response_status: 204 }],
+      },
+    ]);
+    expect(deliveries.map(({ previous_position: previous }) => previous)).toContain(replayed[0]?.position);
     const hanna = await logIn(url, 'hanna@demo.example', PASSWORD);
     const bought = await fetch(`${url}/v1/purchases`, {
       method: 'POST',

@@ -1,10 +1,11 @@
-/** The steps of the playground as requests, without a browser, up to “Saved searches”. */
+/** The steps of the playground as requests, without a browser, up to “Webhooks”. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ADMIN } from '../../src/commands/demo/town.js';
 import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
 import { readSteps } from '../../src/pages/playground/steps.js';
 import { STORY } from '../browser/playground-acts.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
+import { allNumbered } from '../platform/live/positions.js';
 import { until } from '../platform/security/until.js';
 
 const STEPS = readSteps();
@@ -51,14 +52,18 @@ function player({ url }: TestApp) {
     return JSON.stringify(answer, null, 1).replaceAll(/\s+/g, ' ');
   };
 
-  function learn({ token, user, homeowner, contractor, job, bid, pack, checkoutUrl }: Json): void {
+  function learn({ token, user, homeowner, contractor, job, bid, pack, checkoutUrl, ...result }: Json): void {
     const deadline = job?.upcoming?.[0]?.at;
+    const gap = result.deliveries?.nodes.find(({ previousPosition }: Json) => previousPosition)?.previousPosition;
     const learned = {
       ...(token && { last: token, [roleIn(token)]: token }),
       job: job?.id,
       bid: bid?.id,
       pack,
       checkout: checkoutUrl,
+      webhook: result.webhookEndpoint?.id,
+      gap,
+      beforeGap: gap && String(BigInt(gap) - 1n),
       contractorId: contractor?.id,
       homeownerUserId: homeowner?.id && user?.id,
       weekLater: deadline && new Date(Date.parse(deadline) + 7 * 86_400_000).toISOString(),
@@ -124,6 +129,31 @@ it('the contractor gets the job that matches their saved search', async () => {
     expect(answer, step.name).toContain(STORY[step.name]);
   }
 });
+
+it('the contractor’s webhook endpoint gets past events, and again the one that its server has lost', async () => {
+  const play = player(adjustable);
+  const needed = ['SignUp', 'CreateJob', 'PublishJob', 'SignUpContractor', 'SubmitBid', 'ReviseBid'];
+  for (const step of STEPS.filter(({ name }) => needed.includes(name))) await play(step);
+  await allNumbered(adjustable);
+  const answers: Record<string, string> = {};
+  for (const step of STEPS.filter(({ chapter }) => chapter === 'Webhooks')) {
+    const answer = (answers[step.name] = await play(step));
+    expect(answer, step.name).not.toContain('"errors"');
+    expect(answer, step.name).toContain(STORY[step.name]);
+  }
+  const [, endpoint = ''] = /"id": "(whk_\w+)"/.exec(answers.CreateWebhookEndpoint ?? '') ?? [];
+  const deliveries = await adjustable.sql`
+    select event_type, position, previous_position from webhook_deliveries where endpoint_id = ${endpoint}
+    order by position`;
+  expect(deliveries.map(({ event_type: type }) => type)).toEqual(PAST_EVENTS);
+  expect(answers.ReplayPastEvents).toContain(`"replayedCount": ${deliveries.length}`);
+  const positions = deliveries.map(({ position }) => position);
+  expect(deliveries.map(({ previous_position: previous }) => previous)).toEqual([null, ...positions.slice(0, -1)]);
+  for (const position of positions.slice(0, -1))
+    expect(answers.ReadDeliveries).toContain(`"previousPosition": "${position}"`);
+});
+
+const PAST_EVENTS = ['job.created', 'job.published', 'bid.submitted', 'bid.revised'];
 
 it('on a server without payments, the playground doesn’t try to buy tokens', async () => {
   const scriptOf = async ({ url }: TestApp) => (await fetch(`${url}/graphql/playground/start.js`)).text();

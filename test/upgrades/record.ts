@@ -22,7 +22,7 @@ const environment = {
   ADMIN_PASSWORD: ADMIN.password,
 };
 const server = await startServer('product', database, { product: folder, environment });
-await play({ url: `http://127.0.0.1:${server.port}`, tokenTo: undefined, onStep: console.log });
+await play({ url: `http://127.0.0.1:${server.port}`, tokenTo: undefined, mayReceive: false, onStep: console.log });
 await server.stop();
 const recorded = await record(database.sql);
 writeFileSync(join(import.meta.dirname, `${name}.json.gz`), gzipSync(JSON.stringify(recorded), { level: 9 }));

@@ -1,10 +1,12 @@
 /** Creates the sample data through REST. Prices and other values aren't random, so every run creates the same data. */
 import { isIn, JOB_STATES } from '../../market/rules/states.js';
+import { openReceiver } from './receiver.js';
 import {
   ADMIN,
   CONTRACTORS,
   HOMEOWNERS,
   LOST_AWARDS,
+  LOST_EVENT,
   OTHER_ENDS,
   PASSWORD,
   reviewed,
@@ -27,6 +29,7 @@ interface Answer {
   readonly token: string;
   readonly user: { readonly id: string };
   readonly contractor: { readonly id: string };
+  readonly webhook: { readonly id: string };
 }
 
 /** True if one of the sample users can log in. All sample data then exists. */
@@ -39,10 +42,12 @@ interface Town {
   readonly url: string;
   /** Reads the token in a person's confirmation email. Undefined if the server has no mailbox. */
   readonly tokenTo: ((email: string) => Promise<string | undefined>) | undefined;
+  /** True if webhooks can be sent to this machine. */
+  readonly mayReceive: boolean;
   readonly onStep: (what: string) => void;
 }
 
-export async function play({ url, tokenTo, onStep }: Town): Promise<void> {
+export async function play({ url, tokenTo, mayReceive, onStep }: Town): Promise<void> {
   const call = async (method: string, path: string, body: object, token?: string): Promise<Answer> => {
     const response = await send(url, method, path, body, token);
     const answer = await response.json();
@@ -84,7 +89,10 @@ export async function play({ url, tokenTo, onStep }: Town): Promise<void> {
   }
 
   onStep('Saving a search');
-  await call('POST', '/v1/saved-searches', SAVED_SEARCH, contractors[0]?.token);
+  const carl = contractors[0]?.token;
+  await call('POST', '/v1/saved-searches', SAVED_SEARCH, carl);
+  const receiver = mayReceive ? await openReceiver(LOST_EVENT) : undefined;
+  const webhooks = receiver && (await call('POST', '/v1/webhooks', { url: receiver.url }, carl));
 
   let jobs = 0;
   async function draft() {
@@ -145,6 +153,15 @@ export async function play({ url, tokenTo, onStep }: Town): Promise<void> {
   const { company, reason } = SUSPENDED;
   const { session } = await signUp('contractor', SUSPENDED, { company_name: company });
   await call('POST', `/v1/users/${session.user.id}/suspend`, { reason }, admin);
+  if (!receiver || !webhooks) return;
+  onStep('Replaying an event that Carl’s server lost');
+  const path = `/v1/webhooks/${webhooks.webhook.id}`;
+  const gap = await receiver.gap();
+  await call('POST', `${path}/replay`, gap, carl);
+  await receiver.untilFilled(gap);
+  // The endpoint's events wait until somebody gives it another URL and resumes it.
+  await call('PUT', path, { status: 'paused' }, carl);
+  receiver.close();
 }
 
 type Person = Readonly<Record<'first' | 'last' | 'email' | 'phone', string>>;

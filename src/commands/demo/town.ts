@@ -36,6 +36,9 @@ export const SAVED_SEARCH = {
   alert: 'now',
 };
 
+/** The first contractor's server loses the first event of this type. They bid often, so others follow. */
+export const LOST_EVENT = 'bid.submitted';
+
 /** A contractor who can't log in, because support has suspended the account. */
 export const SUSPENDED = {
   ...person('Conrad', 'Crook'),

@@ -13,7 +13,8 @@ export const latest = { request: undefined, answered: () => {} };
 const TABS = {
   homeowner: 'SignUp', contractor: 'SignUpContractor', admin: 'LogInAsAdmin', job: 'CreateJob', bid: 'SubmitBid',
   contractorId: 'SignUpContractor', contractorUserId: 'SignUpContractor', homeownerUserId: 'SignUp', refresh: 'SignUp',
-  weekLater: 'PublishThirdJob', pack: 'NotEnoughTokens',
+  weekLater: 'PublishThirdJob', pack: 'NotEnoughTokens', webhook: 'CreateWebhookEndpoint', gap: 'ReadDeliveries',
+  beforeGap: 'ReadDeliveries',
 };
 const WEEK_MS = 7 * 86_400_000;
 
@@ -107,9 +108,11 @@ function learned(answer) {
     const homeownerUserId = result?.homeowner?.id && result.user?.id;
     const deadline = result?.job?.upcoming?.[0]?.at;
     const weekLater = deadline && new Date(Date.parse(deadline) + WEEK_MS).toISOString();
+    const gap = result?.deliveries?.nodes.find(({ previousPosition }) => previousPosition)?.previousPosition;
     const ids = {
       job: result?.job?.id, bid: result?.bid?.id, contractorId, contractorUserId, homeownerUserId, weekLater,
-      checkout: result?.checkoutUrl,
+      checkout: result?.checkoutUrl, webhook: result?.webhookEndpoint?.id,
+      gap, beforeGap: gap && String(BigInt(gap) - 1n),
     };
     const present = Object.entries(ids).filter(([, id]) => typeof id === 'string');
     if (present.length > 0) change({ ids: { ...known.ids, ...Object.fromEntries(present) } });

@@ -41,9 +41,10 @@ const CHAPTERS = {
   '3-two-weeks-in-a-minute': 'Two weeks in a minute',
   '4-buying-tokens': 'Buying tokens',
   '5-saved-searches': 'Saved searches',
-  '6-events-refusals-sessions': 'Events, errors, sessions',
-  '7-ways-back-in': 'Account recovery and support',
-  '8-what-next': 'What’s next',
+  '6-webhooks': 'Webhooks',
+  '7-events-refusals-sessions': 'Events, errors, sessions',
+  '8-ways-back-in': 'Account recovery and support',
+  '9-what-next': 'What’s next',
 };
 
 function stepIn(chapter: string, file: string, source: string): Step {

@@ -18,6 +18,7 @@ type Both = Promise<{ cached: Json; asked: Json }>;
 interface Stories {
   readOneByOne(api: string, steps: readonly Step[]): Promise<Json[]>;
   readOn(api: string, name: 'nodes' | 'edges', first: number | undefined): Promise<Json[]>;
+  readOffers(api: string, bids: readonly string[]): Promise<Json[][]>;
   whoByHash(api: string): Promise<unknown>;
 }
 
@@ -34,7 +35,7 @@ interface Session {
 }
 
 let apollo: Stories & {
-  typePolicies: Record<string, { fields?: Record<string, unknown>; keyFields?: readonly string[] }>;
+  typePolicies: Record<string, { fields?: Record<string, unknown>; keyFields?: readonly string[] | false }>;
   createAmongLists(api: string, input: object): Both;
   deleteAmongLists(api: string, id: string): Both;
   bidAmongLists(api: string, jobId: string): Both;
@@ -130,6 +131,37 @@ describe.each([
     expect(idsOf(first.jobs)).toEqual(jobs.slice(0, 2));
     expect(first.jobs.pageInfo).toMatchObject({ hasNextPage: true, endCursor: after });
     expect(idsOf(again.jobs).slice(-2)).toEqual(jobs.slice(2, 4));
+  });
+
+  it('joins a bid’s earlier offers, which have no `id`, and keeps them apart from another bid’s', async () => {
+    const owner = await homeowner(app, 'Olga');
+    const body = { ...JOB, title: 'A roof', urgency: 'standard', address_line1: '12 Oak Lane' };
+    const { id } = (await app.rest('POST', '/v1/jobs', { token: owner.token, body })).body;
+    await app.rest('POST', `/v1/jobs/${id}/publish`, { token: owner.token });
+    const bids: string[] = [];
+    for (const amounts of [
+      [900, 800, 700],
+      [600, 500, 400],
+    ]) {
+      const { token } = await contractor(app, 'Carlos');
+      const [amount, ...revised] = amounts;
+      const bid = await app.rest('POST', `/v1/jobs/${id}/bids`, { token, body: { amount } });
+      for (const next of revised)
+        await app.rest('PUT', `/v1/jobs/${id}/bids/${bid.body.id}`, { token, body: { amount: next } });
+      bids.push(bid.body.id);
+    }
+    signIn(owner);
+    const offers = await stories().readOffers(api, bids);
+    expect(offers.map((list) => list.map(({ version, amount }) => [version, amount]))).toEqual([
+      [
+        [2, 800],
+        [1, 900],
+      ],
+      [
+        [2, 500],
+        [1, 600],
+      ],
+    ]);
   });
 
   it('can be read with codegen’s hashes from a server that runs only listed documents', async () => {
@@ -361,8 +393,10 @@ describe('The documented setup covers the schema', () => {
     for (const [, { name, type }] of lists) {
       const page = getNamedType(type) as GraphQLObjectType;
       const entry = getNamedType(page.getFields()['nodes']!.type) as GraphQLObjectType;
-      const key = apollo.typePolicies[entry.name]?.keyFields ?? ['id'];
-      for (const field of key) expect(entry.getFields(), `${name} has ${entry.name}`).toHaveProperty(field);
+      const keyFields = apollo.typePolicies[entry.name]?.keyFields ?? ['id'];
+      // Entries without a key in the cache are stored in their list, which tells them apart by their version.
+      for (const field of keyFields || ['version'])
+        expect(entry.getFields(), `${name} has ${entry.name}`).toHaveProperty(field);
     }
   });
 

@@ -10,6 +10,8 @@ import { contractor, homeowner, type Person } from '../../story/cast.js';
 import { DRAFT } from '../../story/journey.js';
 import { mailboxPage, mailTo } from '../../market/mail/mailbox.js';
 import { look } from '../../market/operations/purchases/buyer.js';
+import { openReceiver } from '../../market/webhooks/receiver.js';
+import { until } from '../../platform/security/until.js';
 import { needs, programPath } from '../../setup/needs.js';
 import { ARGS } from '../../browser/chromium.js';
 import { openSite, type Site } from './spa-site.js';
@@ -31,6 +33,7 @@ lifetime.beforeAll(async () => {
     CORS_ORIGINS: site.url,
     APP_JOB_URL: `${site.url}/apollo.html#/jobs/{id}`,
     PAYMENTS: 'local',
+    WEBHOOKS_ALLOW_PRIVATE: 'on',
   });
   await site.build(app.url);
   browser = await chromium.launch({ executablePath: programPath('chromium') ?? 'chromium', args: ARGS });
@@ -120,6 +123,58 @@ for (const client of ['apollo', 'urql'] as const) {
       TEST_MS,
     );
 
+    chromiumThere.it(
+      'show that the contractor’s server lost a webhook event, until one of them replays it',
+      async () => {
+        const { first, open, close } = await signedUp(client, 'Wes', 'contractor');
+        const second = await open();
+        const token = await tokenOf(first);
+        const owner = await homeowner(app, 'Olga');
+        const job = await publishAs(owner, 'A porch');
+        // Wes's server loses the second event.
+        const stored: string[] = [];
+        const receiver = await openReceiver(({ body }, response) => {
+          if (receiver.received.length !== 2) stored.push(body.data.position);
+          response.writeHead(204).end();
+        });
+        await first
+          .context()
+          .route(receiver.url, (route) =>
+            route.fulfill({ json: stored, headers: { 'access-control-allow-origin': '*' } }),
+          );
+        await app.rest('POST', '/v1/webhooks', { token, body: { url: receiver.url } });
+        await callRest(app, 'submitBid', { by: { token }, job, body: { amount: 100 } });
+        await receiver.until(({ length }) => length === 1);
+        for (const title of ['A wide porch', 'A narrow porch']) {
+          const { length } = receiver.received;
+          await callRest(app, 'update', { by: owner, job, body: { title } });
+          await receiver.until((received) => received.length === length + 1);
+        }
+        const [before, lost, after] = receiver.received.map(({ body }) => body.data.position);
+        expect(stored).toEqual([before, after]);
+        await attempted(after, 1);
+
+        for (const page of [first, second]) {
+          await page.getByRole('link', { name: 'Webhooks' }).click();
+          await page.getByText(`JOB_UPDATED at ${after}, after ${lost}, sent 1 times`).waitFor();
+          await see(page, 'gaps', `Your server lost an event at ${lost}.`);
+        }
+        await first.getByRole('button', { name: 'Replay' }).click();
+        await receiver.until(({ length }) => length === 4);
+        expect(receiver.received.map(({ body }) => body.data.position)).toEqual([before, lost, after, lost]);
+        await attempted(lost, 2);
+        for (const page of [first, second]) {
+          await page.getByRole('button', { name: 'Look again' }).click();
+          await see(page, 'gaps', 'Your server lost nothing.');
+          await page.getByText(`JOB_UPDATED at ${lost}, after ${before}, sent 2 times`).waitFor();
+          expect(await page.getByRole('button', { name: 'Replay' }).count()).toBe(0);
+        }
+        await close();
+        await receiver.close();
+      },
+      TEST_MS,
+    );
+
     for (const choice of ['Pay', 'Pay later'] as const)
       chromiumThere.it(
         `show a higher balance without a reload after “${choice}”, which publishes the urgent job that was refused`,
@@ -182,8 +237,11 @@ async function twoTabs(client: string, name: string) {
   const form = first.getByRole('form', { name: 'Post a job' });
   await form.getByLabel('Title').fill('A gate');
   await form.getByRole('button').click();
+  const posted = (page: Page) => page.getByRole('link', { name: 'A gate' }).waitFor();
+  // If the second tab opens earlier, it may read the list without the job.
+  await posted(first);
   const second = await open();
-  for (const page of [first, second]) await page.getByRole('link', { name: 'A gate' }).waitFor();
+  await posted(second);
   return { first, second, close };
 }
 
@@ -223,11 +281,23 @@ async function publishAs(by: Person, title: string): Promise<string> {
   return body.id;
 }
 
+/** The receiver gets an event before the attempt is recorded. */
+async function attempted(position: string, times: number): Promise<void> {
+  const attempts = () =>
+    app.sql`select from webhook_attempts a join webhook_deliveries d on d.id = a.delivery_id
+      where d.position = ${position}`;
+  await until(async () => (await attempts()).length === times);
+}
+
 async function draft(page: Page, urgency: string): Promise<{ job: string; token: string }> {
-  const stored = await page.evaluate<string>(`localStorage.getItem('session')`);
-  const { token } = JSON.parse(stored) as { token: string };
+  const token = await tokenOf(page);
   const { body } = await app.rest('POST', '/v1/jobs', { token, body: { ...DRAFT, urgency } });
   return { job: body.id, token };
+}
+
+async function tokenOf(page: Page): Promise<string> {
+  const stored = await page.evaluate<string>(`localStorage.getItem('session')`);
+  return (JSON.parse(stored) as { token: string }).token;
 }
 
 async function signUp(page: Page, client: string, name: string, role: Role = 'homeowner'): Promise<void> {

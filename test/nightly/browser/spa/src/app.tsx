@@ -9,6 +9,7 @@ import { JobPage } from './job-page';
 import { JobsPage } from './jobs-page';
 import { logOut } from './sign-in';
 import { SignIn } from './sign-in-page';
+import { WebhooksPage } from './webhooks-page';
 
 export function App() {
   const signedIn = useSyncExternalStore(onSessionChange, () => readSession() !== undefined);
@@ -37,9 +38,9 @@ function Home() {
   return (
     <>
       <header>
-        <a href="#/jobs">Jobs</a> <a href="#/log-ins">Log-ins</a> <b data-testid="who">{user.firstName}</b>{' '}
-        <span data-testid="tokens">{tokens.available}</span> of {tokens.balance} tokens, code {referralCode},{' '}
-        <span data-testid="news">{news}</span> pieces of news <Bell />
+        <a href="#/jobs">Jobs</a> <a href="#/log-ins">Log-ins</a> <a href="#/webhooks">Webhooks</a>{' '}
+        <b data-testid="who">{user.firstName}</b> <span data-testid="tokens">{tokens.available}</span> of{' '}
+        {tokens.balance} tokens, code {referralCode}, <span data-testid="news">{news}</span> pieces of news <Bell />
         <button onClick={() => void logOut(send)}>Log out</button>
       </header>
       {user.emailVerified === false && <UnconfirmedEmail />}
@@ -48,6 +49,8 @@ function Home() {
       </label>
       {place === '#/log-ins' ? (
         <LogIns />
+      ) : place === '#/webhooks' ? (
+        <WebhooksPage />
       ) : id === undefined ? (
         <JobsPage mayPost={user.userType === 'HOMEOWNER'} maySearch={user.userType === 'CONTRACTOR'} news={news} />
       ) : (

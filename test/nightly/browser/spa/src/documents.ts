@@ -321,3 +321,34 @@ export const SAVE_SEARCH = graphql(`
     }
   }
 `);
+
+export const DELIVERIES = graphql(`
+  query Deliveries {
+    webhookEndpoints(first: 1) {
+      nodes {
+        id
+        url
+        deliveries(first: 20) {
+          nodes {
+            id
+            eventType
+            position
+            previousPosition
+            attempts {
+              number
+            }
+          }
+        }
+      }
+    }
+  }
+`);
+
+export const REPLAY = graphql(`
+  mutation Replay($endpointId: ID!, $after: String!, $until: String) {
+    replayEvents(endpointId: $endpointId, after: $after, until: $until) {
+      replayedCount
+      nextAfter
+    }
+  }
+`);

@@ -9,7 +9,7 @@ import { sendWith } from '../apollo-send';
 import { JOB, JOB_EVENTS, MY_EVENTS, WHO } from '../documents';
 import { LAST_POSITION, MY_EVENTS as EVENTS_ON_MY_JOBS, positionIn } from '../my-events';
 import { logIn, SIGN_UP_HOMEOWNER, signUp } from '../sign-in';
-import { BID, BIDS, CREATE, DELETE, FIRST_EVENTS, LISTS, READS, type Step } from './documents';
+import { BID, BIDS, CREATE, DELETE, FIRST_EVENTS, LISTS, MESSAGES, OFFERS, READS, type Step } from './documents';
 import { firstOf } from './streams';
 
 export { typePolicies } from '../apollo-cache';
@@ -75,6 +75,21 @@ export async function bidAmongLists(api: string, jobId: string): Promise<{ cache
   const cached = (await client.query({ query: BIDS, variables: { jobId } })).data;
   const { data } = await client.query({ query: BIDS, variables: { jobId }, fetchPolicy: 'no-cache' });
   return { cached, asked: data };
+}
+
+/** Reads each bid's offers page by page. In between, reads another field of the first one. */
+export async function readOffers(api: string, bids: readonly string[]): Promise<unknown[]> {
+  const client = createClient(api);
+  const read = async (id: string, after?: string | null) => {
+    const { data } = await client.query({ query: OFFERS, variables: { id, after } });
+    return data?.node && 'revisions' in data.node ? data.node.revisions : undefined;
+  };
+  for (const id of bids) {
+    const first = await read(id);
+    await client.query({ query: MESSAGES, variables: { id } });
+    await read(id, first?.pageInfo.endCursor);
+  }
+  return Promise.all(bids.map(async (id) => (await read(id))?.nodes));
 }
 
 /** Shows this job first, after the first two are there. Then fetches page after page. */

@@ -220,3 +220,40 @@ export const FIRST_EVENTS = graphql(`
     }
   }
 `);
+
+/** Reads one page of a bid's earlier offers. */
+export const OFFERS = graphql(`
+  query Offers($id: ID!, $after: String) {
+    node(id: $id) {
+      id
+      ... on Bid {
+        revisions(first: 1, after: $after) {
+          nodes {
+            version
+            amount
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
+        }
+      }
+    }
+  }
+`);
+
+export const MESSAGES = graphql(`
+  query Messages($id: ID!) {
+    node(id: $id) {
+      id
+      ... on Bid {
+        revisions(first: 1) {
+          nodes {
+            version
+            message
+          }
+        }
+      }
+    }
+  }
+`);

@@ -9,7 +9,7 @@ import { byHash } from '../listed';
 import { createSocket } from '../live';
 import { LAST_POSITION, MY_EVENTS as EVENTS_ON_MY_JOBS, positionIn } from '../my-events';
 import { logIn, SIGN_UP_HOMEOWNER, signUp } from '../sign-in';
-import { FIRST_EVENTS, READS, WITHOUT_ARGUMENTS, type Step } from './documents';
+import { FIRST_EVENTS, MESSAGES, OFFERS, READS, WITHOUT_ARGUMENTS, type Step } from './documents';
 import { firstOf } from './streams';
 
 export { graphcache } from '../urql-client';
@@ -32,6 +32,22 @@ export async function readOn(api: string, name: 'nodes' | 'edges', first: number
     ({ data } = await client.query(READS[name], { first: first ?? 2, after }).toPromise());
   }
   return [data?.jobs];
+}
+
+/** Reads each bid's offers page by page. In between, reads another field of the first one. */
+export async function readOffers(api: string, bids: readonly string[]): Promise<unknown[]> {
+  const client = createClient(api);
+  const read = async (id: string, after?: string | null) => {
+    const { data } = await client.query(OFFERS, { id, after }).toPromise();
+    return data?.node && 'revisions' in data.node ? data.node.revisions : undefined;
+  };
+  const ends = new Map<string, string | null | undefined>();
+  for (const id of bids) {
+    ends.set(id, (await read(id))?.pageInfo.endCursor);
+    await client.query(MESSAGES, { id }).toPromise();
+    await read(id, ends.get(id));
+  }
+  return Promise.all(bids.map(async (id) => (await read(id, ends.get(id)))?.nodes));
 }
 
 export async function readWithoutArguments(api: string): Promise<unknown> {
