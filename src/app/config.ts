@@ -1,5 +1,5 @@
 /** Reads the environment, which no other file does. One error lists every invalid variable. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import addressparser from 'nodemailer/lib/addressparser';
 import { z } from 'zod';
@@ -241,6 +241,21 @@ export const VARIABLES = {
     .describe('the lowest level to log: fatal, error, warn, info, debug, trace, or silent'),
 } as const;
 
+/** Variables with secrets or passwords. Each of them can come from a file instead, such as `JWT_SECRET_FILE`. */
+export const SECRETS = [
+  'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
+  'SMTP_URL',
+  'MAILBOX_SECRET',
+  'REDIS_URL',
+  'JWT_SECRET',
+  'JWT_PREVIOUS_SECRET',
+  'ADMIN_PASSWORD',
+  'STRIPE_SECRET_KEY',
+  'STRIPE_WEBHOOK_SECRET',
+  'METRICS_TOKEN',
+] as const satisfies readonly (keyof typeof VARIABLES)[];
+
 const schema = z.object(VARIABLES).superRefine((env, context) => {
   const wrong = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
   if (env.NODE_ENV === 'production') {
@@ -292,11 +307,16 @@ export function readConfig(
   options: Readonly<Record<string, string | undefined>> = {},
 ): Config {
   // Empty counts as unset, because Compose files and shells pass unset variables as empty strings.
-  const set = [...Object.entries(env), ...Object.entries(options)].filter(([, value]) => value);
-  const values = Object.fromEntries(set.filter(([name]) => name in VARIABLES));
-  const result = schema.safeParse({ ...defaults, ...values });
-  if (!result.success)
-    throw new ConfigError(result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`));
+  const set = Object.fromEntries([...Object.entries(env), ...Object.entries(options)].filter(([, value]) => value));
+  const values = Object.fromEntries(Object.entries(set).filter(([name]) => name in VARIABLES));
+  const { secrets, problems } = readSecrets(set);
+  const result = schema.safeParse({ ...defaults, ...values, ...secrets });
+  const issues = (result.error?.issues ?? []).filter(({ path: [name] }) => !(String(name) in problems));
+  if (!result.success || Object.keys(problems).length > 0)
+    throw new ConfigError([
+      ...Object.values(problems),
+      ...issues.map(({ path, message }) => `${path.join('.')} ${message}`),
+    ]);
   const config = result.data;
   const open = config.NODE_ENV !== 'production';
   return {
@@ -320,6 +340,29 @@ function mayPayLocally(env: Pick<Environment, 'NODE_ENV' | 'HOST' | 'TRUST_PROXY
 /** True for a variable that is no longer used. Earlier releases had a `SHARE_…` for each quota. */
 function isWithoutEffect(name: string): boolean {
   return /^(QUOTA|SHARE)_/.test(name) && !(name in VARIABLES);
+}
+
+/**
+ * Reads the files that variables such as `JWT_SECRET_FILE` name. A line break at the end isn't part of the secret, because
+ * editors and `echo` add one.
+ */
+function readSecrets(set: Readonly<Record<string, string | undefined>>) {
+  const secrets: Record<string, string> = {};
+  const problems: Record<string, string> = {};
+  for (const name of SECRETS) {
+    const variable = `${name}_FILE`;
+    const path = set[variable];
+    if (path === undefined) continue;
+    try {
+      const secret = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+      if (set[name] !== undefined) problems[name] = `${variable} and ${name} can’t both be set`;
+      else if (secret === '') problems[name] = `${variable} names an empty file: ${path}`;
+      else secrets[name] = secret;
+    } catch (error) {
+      problems[name] = `${variable} names a file that can’t be read: ${error instanceof Error ? error.message : error}`;
+    }
+  }
+  return { secrets, problems };
 }
 
 /** Reads the environment, and `.env` in the working folder. The environment takes precedence. */

@@ -3,7 +3,7 @@
  * --omit=optional` would keep from here, according to the lock file, so it works without a network.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -113,7 +113,19 @@ it('starts like the systemd unit, reports its version, and has a playground if t
   const unit = readFileSync(join(PROJECT, 'deploy/marketplace@.service'), 'utf8');
   const [program, ...args] = /^ExecStart=(.+)$/m.exec(unit)?.[1]?.split(' ') ?? [];
   expect(program).toBe('/usr/bin/node');
-  const url = await start(image, [process.execPath, ...args], { ...environment, GRAPHQL_PLAYGROUND: 'on' }).url;
+  // systemd copies the secrets to a folder, which is %d in the unit.
+  const [, credentials = ''] = /^Environment=(.+%d.+)$/m.exec(unit) ?? [];
+  const { JWT_SECRET, METRICS_TOKEN, ...others } = environment;
+  for (const [name, text] of Object.entries({ JWT_SECRET, METRICS_TOKEN })) {
+    expect(unit).toContain(`\nLoadCredential=${name}:/etc/marketplace/${name}\n`);
+    writeFileSync(join(image.folder, name), `${text}\n`);
+  }
+  const files = Object.fromEntries(
+    credentials.split(' ').map((each) => each.replace('%d', image.folder).split('=') as [string, string]),
+  );
+  const url = await start(image, [process.execPath, ...args], { ...others, ...files, GRAPHQL_PLAYGROUND: 'on' }).url;
+  const authorization = `Bearer ${METRICS_TOKEN}`;
+  expect((await fetch(`${url}/metrics`, { headers: { authorization } })).status).toBe(200);
   const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string };
   expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'ok', version });
   expect(await (await fetch(`${url}/graphql/playground/start.js`)).text()).toContain('mutation SignUp(');

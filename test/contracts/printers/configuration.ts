@@ -1,5 +1,5 @@
 /** Prints the variables of src/app/config.ts into `.env.example` and docs/configuration.md. */
-import { VARIABLES } from '../../../src/app/config.js';
+import { SECRETS, VARIABLES } from '../../../src/app/config.js';
 
 interface Variable {
   readonly name: string;
@@ -36,7 +36,8 @@ export function withConfigurationTables(page: string): string {
     const rows = variables().filter(({ name }) => topicOf(name) === topic);
     return `## ${topic}\n\n${table(rows)}\n`;
   });
-  return between('configuration', page, `\n${sections.join('\n')}\n`);
+  const secrets = SECRETS.map((name) => `- \`${name}_FILE\`\n`).join('');
+  return between('secrets', between('configuration', page, `\n${sections.join('\n')}\n`), `\n${secrets}\n`);
 }
 
 /** Replaces the part of a page between two comments that readers don't see. */
