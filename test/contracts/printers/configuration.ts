@@ -10,7 +10,7 @@ interface Variable {
 
 /** The page's topics in order, and the names of their variables. */
 const TOPICS: Readonly<Record<string, RegExp>> = {
-  'The server': /^(NODE_ENV|HOST|PORT|PUBLIC_URL|DATA_DIR|TRUST_PROXY_HOPS|LAME_DUCK_SECONDS)$/,
+  'The server': /^(NODE_ENV|CONFIG_FILE|HOST|PORT|PUBLIC_URL|DATA_DIR|TRUST_PROXY_HOPS|LAME_DUCK_SECONDS)$/,
   'The database and Redis': /^(DATABASE_|MIGRATE_|REDIS_)/,
   Accounts: /^(JWT_|BCRYPT_|ADMIN_|REQUIRE_VERIFIED_)/,
   'Buying tokens': /^(STRIPE_|PAYMENTS$|CURRENCY$|TOKEN_PACKS$)/,
