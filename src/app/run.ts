@@ -1,6 +1,8 @@
 /**
  * Starts the server: configuration, database, services, and APIs. On SIGTERM or SIGINT, stops them in reverse order.
  */
+import { hostname } from 'node:os';
+import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 import { ConfigError, type Config } from './config.js';
 import { createReload, type Reload } from './reload.js';
@@ -21,7 +23,6 @@ import { openMatching } from '../market/operations/searches/matching.js';
 import { createClock } from '../market/operations/jobs/clock.js';
 import { CLOCK } from '../market/rules/market-limits.js';
 import { startCleanup } from '../market/store/housekeeping.js';
-import { isatty } from 'node:tty';
 import { STOP_WITHIN_MS } from '../platform/service-limits.js';
 import { tellStep } from './welcome.js';
 
@@ -38,7 +39,7 @@ export function run(what: Run): void {
 
 async function runUntilStopped(what: Run): Promise<void> {
   const config = what.config();
-  const log = createLog(config.LOG_LEVEL);
+  const log = createLog(config.LOG_LEVEL, { instance: `${hostname()}:${config.PORT}` });
   const closers: Closer[] = [];
   for (const variable of config.withoutEffect) log.warn({ variable }, 'this variable is set but has no effect');
   // If a list fails synchronously, graphql-js drops its promises. A later rejection of one must not end the process and

@@ -140,7 +140,9 @@ describe('a secret in a file', () => {
 
 it('logs its address in production, whatever the log level', () => {
   const logged: string[] = [];
-  const log = createLog('fatal', new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }));
+  const log = createLog('fatal', {
+    destination: new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }),
+  });
   welcome(
     'http://127.0.0.1:4000',
     readConfig({ NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(32), BCRYPT_COST: '10' }),
