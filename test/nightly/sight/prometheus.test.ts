@@ -23,7 +23,7 @@ const REDIS = 'prometheus-redis-exporter';
 /** Debian has no exporter that works with its PgBouncer. Without this program, PgBouncer's panels aren't checked. */
 const PGBOUNCER = 'pgbouncer_exporter';
 const PROGRAMS = ['prometheus', 'haproxy', 'redis-server', BLACKBOX, POSTGRES, REDIS];
-const all = needs(PROGRAMS.find((name) => !programPath(name)) ?? 'prometheus');
+const withAllPrograms = needs(PROGRAMS.find((name) => !programPath(name)) ?? 'prometheus');
 const METRICS_TOKEN = 'the-token-of-the-metrics';
 const folder = mkdtempSync(join(tmpdir(), 'prometheus-'));
 
@@ -140,7 +140,7 @@ async function use(isWanted: () => boolean): Promise<void> {
   }
 }
 
-all.it('each dashboard query returns data, and each alert is evaluated', async () => {
+withAllPrograms.it('each dashboard query returns data, and each alert is evaluated', async () => {
   let isWanted = true;
   const using = use(() => isWanted);
   const queries = dashboardQueries().filter(({ expr }) => programPath(PGBOUNCER) || !expr.includes('pgbouncer_'));
@@ -161,7 +161,9 @@ all.it('each dashboard query returns data, and each alert is evaluated', async (
   expect(left).toEqual([]);
 
   const rules = (await (await fetch(`${prometheusUrl}/api/v1/rules`)).json()) as Json;
-  const evaluated = rules.data.groups.flatMap(({ rules: ofGroup }: Json) => ofGroup);
+  const all = rules.data.groups.flatMap(({ rules: ofGroup }: Json) => ofGroup);
+  expect(all.filter(({ health }: Json) => health !== 'ok')).toEqual([]);
+  const evaluated = all.filter(({ type }: Json) => type === 'alerting');
   expect(evaluated.map(({ name, health }: Json) => [name, health])).toEqual(alerts().map(({ name }) => [name, 'ok']));
   // The server is healthy.
   const firing = evaluated.filter(({ state, labels }: Json) => state === 'firing' && labels.severity === 'critical');
@@ -173,7 +175,7 @@ async function firing(): Promise<string[]> {
   return found.map(({ metric }) => metric.alertname as string);
 }
 
-all.it('both alerts that watch HAProxy fire when it is stopped, and clear once it is back', async () => {
+withAllPrograms.it('both alerts that watch HAProxy fire when it is stopped, and clear once it is back', async () => {
   const OF_PROXY = ['ProxyAway', 'SiteUnreachable'];
   const [bind, metrics] = [proxy?.url, proxy?.metricsUrl].map((url) => new URL(url ?? '').host);
   // At first, both are healthy.
@@ -196,6 +198,7 @@ needs('promtool').it(
     const metrics = await fetch(`${app.url}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
     expect(promtool(['check', 'metrics'], await metrics.text())).toEqual({ status: 0, output: '' });
     expect(promtool(['check', 'config', join(folder, 'prometheus.yml')])).toMatchObject({ status: 0 });
-    expect(promtool(['test', 'rules', 'test/deploy/prometheus-rules.test.yml'])).toMatchObject({ status: 0 });
+    const tests = ['prometheus-rules', 'objectives-rules'].map((name) => `test/deploy/${name}.test.yml`);
+    expect(promtool(['test', 'rules', ...tests])).toMatchObject({ status: 0 });
   },
 );
