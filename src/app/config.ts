@@ -353,8 +353,8 @@ function isWithoutEffect(name: string): boolean {
 }
 
 /**
- * Reads the files that variables such as `JWT_SECRET_FILE` name. A line break at the end isn't part of the secret, because
- * editors and `echo` add one.
+ * Reads the files that variables such as `JWT_SECRET_FILE` name. A line break at the end isn't part of the secret,
+ * because editors and `echo` add one.
  */
 function readSecrets(set: Readonly<Record<string, string | undefined>>) {
   const secrets: Record<string, string> = {};
