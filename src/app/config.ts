@@ -1,6 +1,7 @@
-/** Reads the environment, which no other file does. One error lists every invalid variable. */
-import { existsSync } from 'node:fs';
+/** Reads the environment and CONFIG_FILE, which no other file does. One error lists every invalid variable. */
+import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { parseEnv } from 'node:util';
 import addressparser from 'nodemailer/lib/addressparser';
 import { z } from 'zod';
 import type { DemoPeople } from '../pages/front-page.js';
@@ -62,6 +63,10 @@ export const VARIABLES = {
     .enum(['production', 'development', 'test'], 'must be production, development, or test')
     .default('development')
     .describe('the mode: production, development, or test. Production requires JWT_SECRET and hides the playground'),
+  CONFIG_FILE: z
+    .string()
+    .default('.env')
+    .describe('the file with these variables. It can only be set in the environment, and may be missing if it’s .env'),
   HOST: z.string().default('127.0.0.1').describe('the address to listen on. Use 0.0.0.0 for all interfaces'),
   PORT: wholeNumber(0, 65_535).default(4000).describe('the port to listen on. Use 0 for any free port'),
   PUBLIC_URL: address('http:', 'https:')
@@ -250,6 +255,26 @@ export const VARIABLES = {
     .describe('the lowest level to log: fatal, error, warn, info, debug, trace, or silent'),
 } as const;
 
+/** True for a variable that a running server can change: the log level, the rate limits, and the quotas. */
+export function isReloadable(variable: string): boolean {
+  return /^(LOG_LEVEL$|RATE_LIMIT_|QUOTA_)/.test(variable);
+}
+
+/** Variables with secrets or passwords. Each of them can come from a file instead, such as `JWT_SECRET_FILE`. */
+export const SECRETS = [
+  'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
+  'SMTP_URL',
+  'MAILBOX_SECRET',
+  'REDIS_URL',
+  'JWT_SECRET',
+  'JWT_PREVIOUS_SECRET',
+  'ADMIN_PASSWORD',
+  'STRIPE_SECRET_KEY',
+  'STRIPE_WEBHOOK_SECRET',
+  'METRICS_TOKEN',
+] as const satisfies readonly (keyof typeof VARIABLES)[];
+
 const schema = z.object(VARIABLES).superRefine((env, context) => {
   const wrong = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
   if (env.NODE_ENV === 'production') {
@@ -303,11 +328,16 @@ export function readConfig(
   options: Readonly<Record<string, string | undefined>> = {},
 ): Config {
   // Empty counts as unset, because Compose files and shells pass unset variables as empty strings.
-  const set = [...Object.entries(env), ...Object.entries(options)].filter(([, value]) => value);
-  const values = Object.fromEntries(set.filter(([name]) => name in VARIABLES));
-  const result = schema.safeParse({ ...defaults, ...values });
-  if (!result.success)
-    throw new ConfigError(result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`));
+  const set = Object.fromEntries([...Object.entries(env), ...Object.entries(options)].filter(([, value]) => value));
+  const values = Object.fromEntries(Object.entries(set).filter(([name]) => name in VARIABLES));
+  const { secrets, problems } = readSecrets(set);
+  const result = schema.safeParse({ ...defaults, ...values, ...secrets });
+  const issues = (result.error?.issues ?? []).filter(({ path: [name] }) => !(String(name) in problems));
+  if (!result.success || Object.keys(problems).length > 0)
+    throw new ConfigError([
+      ...Object.values(problems),
+      ...issues.map(({ path, message }) => `${path.join('.')} ${message}`),
+    ]);
   const config = result.data;
   const open = config.NODE_ENV !== 'production';
   return {
@@ -336,10 +366,48 @@ function isWithoutEffect(name: string): boolean {
   return /^(QUOTA|SHARE)_/.test(name) && !(name in VARIABLES);
 }
 
-/** Reads the environment, and `.env` in the working folder. The environment takes precedence. */
-function environment(): NodeJS.ProcessEnv {
-  if (existsSync('.env')) process.loadEnvFile('.env');
-  return process.env;
+/**
+ * Reads the files that variables such as `JWT_SECRET_FILE` name. A line break at the end isn't part of the secret,
+ * because editors and `echo` add one.
+ */
+function readSecrets(set: Readonly<Record<string, string | undefined>>) {
+  const secrets: Record<string, string> = {};
+  const problems: Record<string, string> = {};
+  for (const name of SECRETS) {
+    const variable = `${name}_FILE`;
+    const path = set[variable];
+    if (path === undefined) continue;
+    try {
+      const secret = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+      if (set[name] !== undefined) problems[name] = `${variable} and ${name} can’t both be set`;
+      else if (secret === '') problems[name] = `${variable} names an empty file: ${path}`;
+      else secrets[name] = secret;
+    } catch (error) {
+      problems[name] = `${variable} names a file that can’t be read: ${messageOf(error)}`;
+    }
+  }
+  return { secrets, problems };
+}
+
+/** The variables that the process started with, before `environment` adds those in the file. */
+const STARTED_WITH = { ...process.env };
+
+/** Reads the environment and the file in CONFIG_FILE. The environment takes precedence. */
+function environment(): Readonly<Record<string, string | undefined>> {
+  const path = STARTED_WITH['CONFIG_FILE'] || (existsSync('.env') ? '.env' : undefined);
+  if (path === undefined) return STARTED_WITH;
+  try {
+    const text = readFileSync(path, 'utf8');
+    // Libraries read some variables themselves, such as NODE_ENV.
+    process.loadEnvFile(path);
+    return { ...parseEnv(text), ...STARTED_WITH };
+  } catch (error) {
+    throw new ConfigError([`CONFIG_FILE names a file that can’t be read: ${messageOf(error)}`]);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 export class ConfigError extends Error {

@@ -1,8 +1,11 @@
 /**
  * Starts the server: configuration, database, services, and APIs. On SIGTERM or SIGINT, stops them in reverse order.
  */
+import { hostname } from 'node:os';
+import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 import { ConfigError, type Config } from './config.js';
+import { createReload, type Reload } from './reload.js';
 import { createLog } from '../platform/telemetry/log.js';
 import { openQueue, repeat } from '../platform/queue/queue.js';
 import { prepareSchema } from './prepare-schema.js';
@@ -36,7 +39,7 @@ export function run(what: Run): void {
 
 async function runUntilStopped(what: Run): Promise<void> {
   const config = what.config();
-  const log = createLog(config.LOG_LEVEL);
+  const log = createLog(config.LOG_LEVEL, { instance: `${hostname()}:${config.PORT}` });
   const closers: Closer[] = [];
   for (const variable of config.withoutEffect) log.warn({ variable }, 'this variable is set but has no effect');
   // If a list fails synchronously, graphql-js drops its promises. A later rejection of one must not end the process and
@@ -48,6 +51,7 @@ async function runUntilStopped(what: Run): Promise<void> {
   const starting = start(what, config, log, closers, stopping.signal).catch(async (error: unknown) => {
     await closeAll(closers);
     if (!stopping.signal.aborted || !isAbort(error)) throw error;
+    return undefined;
   });
 
   const stop = once(async (signal: string) => {
@@ -67,6 +71,14 @@ async function runUntilStopped(what: Run): Promise<void> {
   });
   // Handles signals from the start. A container's first process gets only the signals that it listens for.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
+  // In a terminal, SIGHUP means that the terminal was closed. It then ends the process, as it ends other programs.
+  if (!isatty(0))
+    process.on('SIGHUP', () => {
+      starting.then(
+        (reload) => reload?.(),
+        () => {}, // The server couldn't start, which is reported below.
+      );
+    });
   await starting;
 }
 
@@ -74,12 +86,12 @@ type Closer = () => Promise<void>;
 
 /** Adds each part to `closers` once it's open. If a later part fails to start, the caller closes the open ones. */
 async function start(
-  { command, whenOpen }: Run,
+  { command, config: readConfig, whenOpen }: Run,
   config: Config,
   log: Logger,
   closers: Closer[],
   stopping: AbortSignal,
-): Promise<void> {
+): Promise<Reload> {
   const opening = openDatabase(config, log);
   // Loads places while Postgres starts. Otherwise, the first request with an address would wait for them.
   const placesLoaded = loadPlaces();
@@ -87,8 +99,9 @@ async function start(
   closers.push(database.stop);
   await placesLoaded;
   await prepareSchema(config, log, directly(database.connection), stopping).catch(explain(config));
-  const { services, close } = await openServices(config, log, database.connection).catch(explain(config));
-  closers.push(close);
+  const open = await openServices(config, log, database.connection).catch(explain(config));
+  const { services } = open;
+  closers.push(open.close);
   if (config.ADMIN_EMAIL && config.ADMIN_PASSWORD)
     if ((await ensureAdmin(services, config.ADMIN_EMAIL, config.ADMIN_PASSWORD)) === 'created')
       log.info('an admin was created with the address in ADMIN_EMAIL');
@@ -122,6 +135,7 @@ async function start(
   closers.push(server.close);
   if (config.PUBLIC_URL === undefined) services.mail.addresses.origin = server.url;
   await whenOpen(server.url, config, log);
+  return createReload(config, readConfig, open, log);
 }
 
 async function tellWhetherMailGoesOut({ mail }: OpenServices['services'], log: Logger): Promise<void> {

@@ -46,6 +46,8 @@ import { watchServices } from './watch.js';
 
 export interface OpenServices {
   readonly services: Services;
+  /** Applies other rate limits and quotas. Calls in progress keep what they hold. */
+  changeLimits(config: Pick<Config, 'budgets' | 'quotas'>): void;
   close(): Promise<void>;
 }
 
@@ -127,6 +129,7 @@ export async function openServices(
   const secret = config.JWT_SECRET ?? keptSecret(config.DATA_DIR, 'jwt-secret');
   const keyUses = createKeyUses(db);
   const secrets = config.JWT_PREVIOUS_SECRET === undefined ? [secret] : [secret, config.JWT_PREVIOUS_SECRET];
+  let { budgets } = config;
   const { onOpen, onOverload, problem } = observedHooks;
   const live: Services['live'] = await openLive({
     queries: LIVE_QUERIES,
@@ -196,7 +199,7 @@ export async function openServices(
     webhookAddresses: createAddressRules({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE }),
     payments,
     describeRefusal: (refusal, caller) => suggestPack(payments, refusal, caller),
-    budget: (name) => ({ name, max: config.budgets[name], windowSeconds: budgetWindowSeconds(name) }),
+    budget: (name) => ({ name, max: budgets[name], windowSeconds: budgetWindowSeconds(name) }),
     log,
   };
   const flushKeyUses = () =>
@@ -205,6 +208,10 @@ export async function openServices(
   watchServices(services, config.RATE_LIMITS && config.REDIS_URL !== undefined);
   return {
     services,
+    changeLimits: (next) => {
+      ({ budgets } = next);
+      services.quotas.changeLimits(next.quotas);
+    },
     close: async () => {
       clearInterval(flushing);
       await flushKeyUses();

@@ -1,9 +1,10 @@
 /** A server with an invalid configuration doesn't start, and reports every invalid variable. */
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readConfig } from '../../src/app/config.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigError, readConfig, SECRETS, VARIABLES } from '../../src/app/config.js';
 import { createLog } from '../../src/platform/telemetry/log.js';
 import { welcome } from '../../src/app/welcome.js';
 import { clone, type Clone } from './clone.js';
@@ -21,6 +22,17 @@ async function refused(environment: Environment): Promise<string> {
   const { code, output } = await startServer(project, { DATA_DIR: dataFolder, ...environment }).ended;
   expect({ code, dataFolderExists: existsSync(dataFolder) }).toEqual({ code: 1, dataFolderExists: false });
   return output;
+}
+
+/** What is wrong with these variables. */
+function problemsOf(environment: Environment): readonly string[] {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
 }
 
 it('names all invalid variables together, and starts nothing', async () => {
@@ -65,9 +77,72 @@ it.each([
   expect(() => readConfig(environment)).toThrow(problem);
 });
 
+describe('a secret in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'secrets-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  let files = 0;
+  const file = (text: string) => {
+    const path = join(folder, `secret-${(files += 1)}`);
+    writeFileSync(path, text);
+    return path;
+  };
+  const VALID: Readonly<Record<(typeof SECRETS)[number], string>> = {
+    DATABASE_URL: 'postgres://owner@127.0.0.1/market',
+    DATABASE_DIRECT_URL: 'postgres://owner@127.0.0.1/market',
+    SMTP_URL: 'smtp://user:password@mail.example:587',
+    MAILBOX_SECRET: 'the_mailbox_of_a_test',
+    REDIS_URL: 'redis://:password@127.0.0.1',
+    JWT_SECRET: 'a'.repeat(32),
+    JWT_PREVIOUS_SECRET: 'b'.repeat(32),
+    ADMIN_PASSWORD: ' ada keeps the house ',
+    STRIPE_SECRET_KEY: 'sk_test_1',
+    STRIPE_WEBHOOK_SECRET: 'whsec_1',
+    METRICS_TOKEN: 'sixteen-letters!',
+  };
+  const others = { ADMIN_EMAIL: 'ada@example.test', MAIL_FROM: 'a@b.example' };
+
+  it('has the same effect as the variable, without the line break at the end of the file', () => {
+    for (const ending of ['', '\n', '\r\n']) {
+      const named = Object.entries(VALID).map(([name, value]) => [`${name}_FILE`, file(value + ending)]);
+      expect(readConfig({ ...others, ...Object.fromEntries(named) })).toEqual(readConfig({ ...others, ...VALID }));
+    }
+  });
+
+  it('works for every variable whose name says that it has a secret or a password', () => {
+    const named = /SECRET|PASSWORD|^METRICS_TOKEN$|^(DATABASE|REDIS|SMTP)\w*_URL$/;
+    expect([...SECRETS].toSorted()).toEqual(
+      Object.keys(VARIABLES)
+        .filter((name) => named.test(name))
+        .toSorted(),
+    );
+  });
+
+  it.each([
+    ['missing', () => join(folder, 'missing'), /^JWT_SECRET_FILE names a file that can’t be read: ENOENT.+missing/],
+    ['a folder', () => folder, /^JWT_SECRET_FILE names a file that can’t be read: EISDIR/],
+    ['empty', () => file(''), /^JWT_SECRET_FILE names an empty file: \/.+secret-/],
+    ['only a line break', () => file('\n'), /^JWT_SECRET_FILE names an empty file: \/.+secret-/],
+    ['too short', () => file('short\n'), /^JWT_SECRET must be at least 32 bytes long$/],
+  ])('if the file is %s, the server reports it along with other invalid variables', (_, path, problem) => {
+    const problems = problemsOf({ NODE_ENV: 'production', JWT_SECRET_FILE: path(), PORT: 'http' });
+    expect(problems).toHaveLength(2);
+    expect(problems).toEqual(expect.arrayContaining([expect.stringMatching(problem), 'PORT must be a whole number']));
+  });
+
+  it('can’t be set along with the variable', () => {
+    const JWT_SECRET_FILE = file(VALID.JWT_SECRET);
+    expect(problemsOf({ JWT_SECRET: VALID.JWT_SECRET, JWT_SECRET_FILE })).toEqual([
+      'JWT_SECRET_FILE and JWT_SECRET can’t both be set',
+    ]);
+    expect(readConfig({ JWT_SECRET: '', JWT_SECRET_FILE }).JWT_SECRET).toBe(VALID.JWT_SECRET);
+  });
+});
+
 it('logs its address in production, whatever the log level', () => {
   const logged: string[] = [];
-  const log = createLog('fatal', new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }));
+  const log = createLog('fatal', {
+    destination: new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }),
+  });
   welcome(
     'http://127.0.0.1:4000',
     readConfig({ NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(32), BCRYPT_COST: '10' }),

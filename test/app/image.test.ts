@@ -3,8 +3,8 @@
  * --omit=optional` would keep from here, according to the lock file, so it works without a network.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -45,6 +45,10 @@ function buildImage(): typeof image {
   const copy = (how: string) => spawnSync('cp', [how, '--parents', ...copied, folder], { cwd: PROJECT }).status;
   if (copy('-rl') !== 0 && copy('-r') !== 0) throw new Error('The packages could not be copied.');
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+function versionOfPackage(): string {
+  return (JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
 interface LockedPackage {
@@ -90,7 +94,9 @@ it('`npm start` works, hides the playground, and protects the metrics', async ()
   const url = await server.url;
   expect((await logIn(url, 'ada@example.test', 'ada keeps the house')).status).toBe(200);
   // A server in production only writes JSON.
-  for (const line of server.output().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
+  const instance = `${hostname()}:0`;
+  for (const line of server.output().trim().split('\n'))
+    expect(JSON.parse(line)).toMatchObject({ level: expect.any(String), instance, version: versionOfPackage() });
   expect(await (await fetch(url)).json()).toEqual({
     graphql: '/graphql',
     rest: '/v1',
@@ -113,9 +119,20 @@ it('starts like the systemd unit, reports its version, and has a playground if t
   const unit = readFileSync(join(PROJECT, 'deploy/marketplace@.service'), 'utf8');
   const [program, ...args] = /^ExecStart=(.+)$/m.exec(unit)?.[1]?.split(' ') ?? [];
   expect(program).toBe('/usr/bin/node');
-  const url = await start(image, [process.execPath, ...args], { ...environment, GRAPHQL_PLAYGROUND: 'on' }).url;
-  const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string };
-  expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'ok', version });
+  // systemd copies the secrets to a folder, which is %d in the unit.
+  const [, credentials = ''] = /^Environment=(.+%d.+)$/m.exec(unit) ?? [];
+  const { JWT_SECRET, METRICS_TOKEN, ...others } = environment;
+  for (const [name, text] of Object.entries({ JWT_SECRET, METRICS_TOKEN })) {
+    expect(unit).toContain(`\nLoadCredential=${name}:/etc/marketplace/${name}\n`);
+    writeFileSync(join(image.folder, name), `${text}\n`);
+  }
+  const files = Object.fromEntries(
+    credentials.split(' ').map((each) => each.replace('%d', image.folder).split('=') as [string, string]),
+  );
+  const url = await start(image, [process.execPath, ...args], { ...others, ...files, GRAPHQL_PLAYGROUND: 'on' }).url;
+  const authorization = `Bearer ${METRICS_TOKEN}`;
+  expect((await fetch(`${url}/metrics`, { headers: { authorization } })).status).toBe(200);
+  expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'ok', version: versionOfPackage() });
   expect(await (await fetch(`${url}/graphql/playground/start.js`)).text()).toContain('mutation SignUp(');
 });
 

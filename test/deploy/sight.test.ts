@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 it('each alert has a duration, a severity, a runbook section, and tests for when it fires and when it doesn’t', () => {
-  const tests = read('test/deploy/prometheus-rules.test.yml');
+  const tests = ['prometheus-rules', 'objectives-rules'].map((name) => read(`test/deploy/${name}.test.yml`)).join('');
   const names = alerts().map(({ name }) => name);
   expect(names.length).toBeGreaterThan(20);
   for (const { name, lines } of alerts()) {

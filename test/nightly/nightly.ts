@@ -54,6 +54,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       'npm run test:node24 test/apis/parity test/graphql/payloads test/platform/call/refusal-order ' +
       'test/platform/graphql/streams',
   },
+  audit: { files: ['test/nightly/audit.test.ts'] },
   clients: { files: ['test/nightly/clients'] },
   sight: { files: ['test/nightly/sight'] },
   browser: { files: ['test/browser', 'test/nightly/browser'], env: { STORY: 'whole', STORY_ROUNDS: '2' } },
@@ -99,6 +100,8 @@ function propertyTests(): string[] {
 interface Outcome {
   readonly minutes: number;
   readonly passed: number;
+  /** Tests that were skipped. */
+  readonly notRun: number;
   readonly failures: readonly string[];
   readonly figures: string;
 }
@@ -127,10 +130,13 @@ async function run(name: string, { files, command, env }: Part): Promise<Outcome
     { REQUIRE_ALL: '1', NIGHTLY_FIGURES: figures, ...env, ...process.env },
   );
   const minutes = (Date.now() - startedMs) / 60_000;
-  const { passed, failures } = command ? { passed: code === 0 ? 1 : 0, failures: [] } : testsIn(report);
+  const { passed, notRun, failures } = command
+    ? { passed: code === 0 ? 1 : 0, notRun: 0, failures: [] }
+    : testsIn(report);
   return {
     minutes,
     passed,
+    notRun,
     failures: code !== 0 && failures.length === 0 ? [`exit code ${code}`] : failures,
     figures: textOf(figures),
   };
@@ -143,6 +149,7 @@ function execute(command: string, env: NodeJS.ProcessEnv): Promise<number | null
 
 interface Report {
   readonly numPassedTests: number;
+  readonly numPendingTests: number;
   readonly testResults: readonly {
     readonly name: string;
     readonly status: string;
@@ -151,17 +158,17 @@ interface Report {
 }
 
 /** A file that failed to load has no tests. */
-function testsIn(file: string): { passed: number; failures: string[] } {
+function testsIn(file: string): Omit<Outcome, 'minutes' | 'figures'> {
   const text = textOf(file);
-  if (text === '') return { passed: 0, failures: [] };
-  const { numPassedTests: passed, testResults } = JSON.parse(text) as Report;
+  if (text === '') return { passed: 0, notRun: 0, failures: [] };
+  const { numPassedTests: passed, numPendingTests: notRun, testResults } = JSON.parse(text) as Report;
   const failures = testResults
     .filter(({ status }) => status === 'failed')
     .flatMap(({ name, assertionResults }) => {
       const failed = assertionResults.filter(({ status }) => status === 'failed');
       return failed.length > 0 ? failed.map(({ fullName }) => fullName) : [name];
     });
-  return { passed, failures };
+  return { passed, notRun, failures };
 }
 
 function textOf(file: string): string {
@@ -172,10 +179,10 @@ function textOf(file: string): string {
   }
 }
 
-function printed(name: string, { minutes, passed, failures, figures }: Outcome): string {
+function printed(name: string, { minutes, passed, notRun, failures, figures }: Outcome): string {
   return [
     `${name.padEnd(10)} ${minutes.toFixed(1).padStart(6)} min ${String(passed).padStart(5)} passed, ` +
-      `${failures.length} failed`,
+      `${failures.length} failed${notRun > 0 ? `, ${notRun} not run` : ''}`,
     ...failures.map((failure) => `  failed: ${failure}`),
     ...(figures === '' ? [] : figures.split('\n').map((line) => `  ${line}`)),
   ].join('\n');

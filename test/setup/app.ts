@@ -132,10 +132,9 @@ export async function openTestApp(
   const config = { ...read, quotas: withQuotas(read.quotas, quotas), ...settings };
   const sql = postgres({ ...database.connection, max: 2, fetch_types: false, onnotice: () => {} });
   const logged: string[] = [];
-  const log = createLog(
-    config.LOG_LEVEL,
-    new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }),
-  );
+  const log = createLog(config.LOG_LEVEL, {
+    destination: new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }),
+  });
   let sent: string[] = [];
   const secondConnections: Error[] = [];
   const hooks: DatabaseHooks = {

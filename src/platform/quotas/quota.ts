@@ -38,6 +38,8 @@ export interface Quota {
   refusal(bound: Bound, why?: 'no more' | 'too late'): Refusal;
   inUse(address?: string, user?: string): number;
   largest(): string | undefined;
+  /** Clients above a lower limit keep what they hold. */
+  changeLimits(limits: QuotaLimits): void;
 }
 
 export interface QuotaSettings {
@@ -47,7 +49,8 @@ export interface QuotaSettings {
   retryAfterSeconds?(): number;
 }
 
-export function createQuota({ name, limits, events, retryAfterSeconds = () => 1 }: QuotaSettings): Quota {
+export function createQuota({ name, events, retryAfterSeconds = () => 1, ...settings }: QuotaSettings): Quota {
+  let { limits } = settings;
   const all: Held = { amount: 0 };
   const addresses = new Map<string, HeldByAddress>();
   let sweptAt = ADDRESSES_UNSWEPT;
@@ -114,6 +117,9 @@ export function createQuota({ name, limits, events, retryAfterSeconds = () => 1 
       let largest: [address: string, amount: number] | undefined;
       for (const [address, { amount }] of addresses) if (amount > (largest?.[1] ?? 0)) largest = [address, amount];
       return largest?.[0];
+    },
+    changeLimits: (next) => {
+      limits = next;
     },
   };
 }

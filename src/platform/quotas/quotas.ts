@@ -16,17 +16,22 @@ export interface Quotas {
   /** Sends one stream event per turn of the event loop, so a stream that is far behind doesn't delay other work. */
   readonly streamEvents: FairQueue;
   readonly unreadBytes: Quota;
+  /** Changes the limits that variables set (see quota-table.ts). */
+  changeLimits(limits: QuotaTable): void;
 }
 
 export function createQuotas(limits: QuotaTable, events: QuotaEvents): Quotas {
   const settings = (name: QuotaName) => ({ name, limits: limits[name], events });
-  return {
-    limits,
-    events,
-    connections: createQuota(settings('connections')),
+  const changeable = {
     webSockets: createQuota(settings('webSockets')),
     streams: createQuota(settings('streams')),
     requests: createQuota(settings('requests')),
+  };
+  return {
+    limits,
+    events,
+    ...changeable,
+    connections: createQuota(settings('connections')),
     heavyReads: createFairQueue({ ...settings('heavyReads'), places: 1, waitMs: HEAVY_READ.waitMs }),
     // Never refuses an event, because each stream has at most one waiting.
     streamEvents: createFairQueue({
@@ -37,6 +42,9 @@ export function createQuotas(limits: QuotaTable, events: QuotaEvents): Quotas {
     }),
     // Above the total, cuts off the client with the most bytes instead of the latest one.
     unreadBytes: createQuota({ ...settings('unreadBytes'), limits: { ...limits.unreadBytes, total: undefined } }),
+    changeLimits: (next) => {
+      for (const name of ['webSockets', 'streams', 'requests'] as const) changeable[name].changeLimits(next[name]);
+    },
   };
 }
 

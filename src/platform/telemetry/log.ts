@@ -1,11 +1,19 @@
 /** Writes each event to standard output as one line of JSON, in batches. Keeps secrets in errors out of the log. */
+import { hostname } from 'node:os';
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
+import { VERSION } from '../version.js';
 
-export function createLog(level: string, destination?: DestinationStream): Logger {
+interface LogOptions {
+  /** The name of this server in every line. */
+  readonly instance?: string;
+  readonly destination?: DestinationStream;
+}
+
+export function createLog(level: string, { instance = hostname(), destination }: LogOptions = {}): Logger {
   return pino(
     {
       level,
-      base: undefined,
+      base: { instance, version: VERSION },
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },

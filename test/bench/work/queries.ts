@@ -674,7 +674,9 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
   });
   const logged: string[] = [];
   let statementsSent: { text: string; values: readonly unknown[] }[] = [];
-  const log = createLog('warn', new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }));
+  const log = createLog('warn', {
+    destination: new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }),
+  });
   const { services, close } = await openServices(config, log, connection, {
     onStatement: (text, values) => statementsSent.push({ text, values }),
   });

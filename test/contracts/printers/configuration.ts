@@ -1,5 +1,5 @@
 /** Prints the variables of src/app/config.ts into `.env.example` and docs/configuration.md. */
-import { VARIABLES } from '../../../src/app/config.js';
+import { SECRETS, VARIABLES } from '../../../src/app/config.js';
 
 interface Variable {
   readonly name: string;
@@ -10,7 +10,7 @@ interface Variable {
 
 /** The page's topics in order, and the names of their variables. */
 const TOPICS: Readonly<Record<string, RegExp>> = {
-  'The server': /^(NODE_ENV|HOST|PORT|PUBLIC_URL|DATA_DIR|TRUST_PROXY_HOPS|LAME_DUCK_SECONDS)$/,
+  'The server': /^(NODE_ENV|CONFIG_FILE|HOST|PORT|PUBLIC_URL|DATA_DIR|TRUST_PROXY_HOPS|LAME_DUCK_SECONDS)$/,
   'The database and Redis': /^(DATABASE_|MIGRATE_|REDIS_)/,
   Accounts: /^(JWT_|BCRYPT_|ADMIN_|REQUIRE_VERIFIED_)/,
   'Buying tokens': /^(STRIPE_|PAYMENTS$|CURRENCY$|TOKEN_PACKS$)/,
@@ -36,7 +36,8 @@ export function withConfigurationTables(page: string): string {
     const rows = variables().filter(({ name }) => topicOf(name) === topic);
     return `## ${topic}\n\n${table(rows)}\n`;
   });
-  return between('configuration', page, `\n${sections.join('\n')}\n`);
+  const secrets = SECRETS.map((name) => `- \`${name}_FILE\`\n`).join('');
+  return between('secrets', between('configuration', page, `\n${sections.join('\n')}\n`), `\n${secrets}\n`);
 }
 
 /** Replaces the part of a page between two comments that readers don't see. */

@@ -9,6 +9,8 @@ import { openTestApp, type Json, type TestApp } from '../../setup/app.js';
 import { freeAddress, startProxy, type Proxy } from '../../deploy/proxy.js';
 import { alerts, dashboardQueries, read } from '../../deploy/sight.js';
 import { gather, givenJob } from '../../story/journey.js';
+import { startBouncer, STATS, type Bouncer } from '../../deploy/bouncer.js';
+import { createRedisServer, type RedisServer } from '../../platform/security/redis-server.js';
 import { needs, programPath } from '../../setup/needs.js';
 import { printFigures } from '../figures.js';
 import { until } from '../../platform/security/until.js';
@@ -16,6 +18,12 @@ import { hearAsEvents, hearOverWebSocket, MY_EVENTS, stopAll } from '../../platf
 import { openReceiver, type Receiver } from '../../market/webhooks/receiver.js';
 
 const BLACKBOX = 'prometheus-blackbox-exporter';
+const POSTGRES = 'prometheus-postgres-exporter';
+const REDIS = 'prometheus-redis-exporter';
+/** Debian has no exporter that works with its PgBouncer. Without this program, PgBouncer's panels aren't checked. */
+const PGBOUNCER = 'pgbouncer_exporter';
+const PROGRAMS = ['prometheus', 'haproxy', 'redis-server', BLACKBOX, POSTGRES, REDIS];
+const withAllPrograms = needs(PROGRAMS.find((name) => !programPath(name)) ?? 'prometheus');
 const METRICS_TOKEN = 'the-token-of-the-metrics';
 const folder = mkdtempSync(join(tmpdir(), 'prometheus-'));
 
@@ -23,23 +31,21 @@ let app: TestApp;
 let receiver: Receiver;
 let proxy: Proxy | undefined;
 let prometheus: ChildProcess | undefined;
-let blackbox: ChildProcess | undefined;
+const exporters: ChildProcess[] = [];
+let redis: RedisServer | undefined;
+let bouncer: Bouncer | undefined;
 let prometheusUrl: string;
 beforeAll(async () => {
   app = await openTestApp({ METRICS_TOKEN, TRUST_PROXY_HOPS: '1', WEBHOOKS_ALLOW_PRIVATE: 'on' });
   receiver = await openReceiver();
-  if (![programPath('prometheus'), programPath('haproxy'), programPath(BLACKBOX)].every(Boolean)) return;
+  if (!PROGRAMS.every(programPath)) return;
   proxy = await startProxy([new URL(app.url).host]);
-  const probes = await freeAddress();
-  blackbox = spawn(BLACKBOX, ['--config.file=deploy/blackbox.yml', `--web.listen-address=${probes}`], {
-    stdio: 'ignore',
-  });
   const replacements = [
     ['15s', '1s'],
     [`'127.0.0.1:4001', '127.0.0.1:4002'`, `'${new URL(app.url).host}'`],
     ['127.0.0.1:8405', new URL(proxy.metricsUrl).host],
     ['https://market.example', proxy.url],
-    ['127.0.0.1:9115', probes],
+    ...(await startExporters()),
   ];
   const text = replacements.reduce((sum, [old = '', by = '']) => {
     if (!sum.includes(old)) throw new Error(`deploy/prometheus.yml has no ${old}`);
@@ -63,18 +69,45 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  for (const child of [prometheus, blackbox]) {
+  for (const child of [prometheus, ...exporters]) {
     if (!child) continue;
     const ended = once(child, 'exit');
     child.kill();
     await ended;
   }
   await proxy?.stop();
+  await redis?.remove();
+  await bouncer?.remove();
   stopAll();
   await receiver.close();
   await app.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** Starts the exporters on free ports. Returns their addresses in `deploy/prometheus.yml` and here. */
+async function startExporters(): Promise<[string, string][]> {
+  const started: [string, string][] = [];
+  const startExporter = async (usual: string, program: string, args: string[], env: Record<string, string> = {}) => {
+    const address = await freeAddress();
+    const options = { env: { PATH: process.env.PATH, ...env }, stdio: 'ignore' } as const;
+    exporters.push(spawn(program, [...args, `--web.listen-address=${address}`], options));
+    started.push([usual, address]);
+  };
+  const redisAddress = await freeAddress();
+  redis = createRedisServer(new URL(`redis://${redisAddress}`).port);
+  await redis.start();
+  const { host, port, username, database } = app.database.connection;
+  const DATA_SOURCE_NAME = `host=${host} port=${port} user=${username} dbname=${database} sslmode=disable`;
+  await startExporter('127.0.0.1:9115', BLACKBOX, ['--config.file=deploy/blackbox.yml']);
+  await startExporter('127.0.0.1:9187', POSTGRES, [], { DATA_SOURCE_NAME });
+  await startExporter('127.0.0.1:9121', REDIS, [`--redis.addr=redis://${redisAddress}`]);
+  if (programPath(PGBOUNCER)) {
+    bouncer = await startBouncer(app.database.connection);
+    const PGBOUNCER_EXPORTER_CONNECTION_STRING = `${bouncer.consoleUrl(STATS)}?sslmode=disable`;
+    await startExporter('127.0.0.1:9127', PGBOUNCER, [], { PGBOUNCER_EXPORTER_CONNECTION_STRING });
+  }
+  return started;
+}
 
 function promtool(args: string[], input = ''): { status: number | null; output: string } {
   const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
@@ -107,13 +140,14 @@ async function use(isWanted: () => boolean): Promise<void> {
   }
 }
 
-needs(BLACKBOX).it('each dashboard query returns data, and each alert is evaluated', async () => {
+withAllPrograms.it('each dashboard query returns data, and each alert is evaluated', async () => {
   let isWanted = true;
   const using = use(() => isWanted);
+  const queries = dashboardQueries().filter(({ expr }) => programPath(PGBOUNCER) || !expr.includes('pgbouncer_'));
+  const notRun = dashboardQueries().length - queries.length;
+  if (notRun > 0) printFigures(`${notRun} queries for PgBouncer not run: ${PGBOUNCER} is not on PATH`);
   const unanswered = async () => {
-    const answers = await Promise.all(
-      dashboardQueries().map(async (one) => ({ ...one, found: await answerOf(one.expr) })),
-    );
+    const answers = await Promise.all(queries.map(async (one) => ({ ...one, found: await answerOf(one.expr) })));
     return answers.filter(({ found }) => found.length === 0).map(({ title, expr }) => `${title}: ${expr}`);
   };
   let left = ['not asked yet'];
@@ -127,7 +161,9 @@ needs(BLACKBOX).it('each dashboard query returns data, and each alert is evaluat
   expect(left).toEqual([]);
 
   const rules = (await (await fetch(`${prometheusUrl}/api/v1/rules`)).json()) as Json;
-  const evaluated = rules.data.groups.flatMap(({ rules: ofGroup }: Json) => ofGroup);
+  const all = rules.data.groups.flatMap(({ rules: ofGroup }: Json) => ofGroup);
+  expect(all.filter(({ health }: Json) => health !== 'ok')).toEqual([]);
+  const evaluated = all.filter(({ type }: Json) => type === 'alerting');
   expect(evaluated.map(({ name, health }: Json) => [name, health])).toEqual(alerts().map(({ name }) => [name, 'ok']));
   // The server is healthy.
   const firing = evaluated.filter(({ state, labels }: Json) => state === 'firing' && labels.severity === 'critical');
@@ -139,7 +175,7 @@ async function firing(): Promise<string[]> {
   return found.map(({ metric }) => metric.alertname as string);
 }
 
-needs(BLACKBOX).it('both alerts that watch HAProxy fire when it is stopped, and clear once it is back', async () => {
+withAllPrograms.it('both alerts that watch HAProxy fire when it is stopped, and clear once it is back', async () => {
   const OF_PROXY = ['ProxyAway', 'SiteUnreachable'];
   const [bind, metrics] = [proxy?.url, proxy?.metricsUrl].map((url) => new URL(url ?? '').host);
   // At first, both are healthy.
@@ -162,6 +198,7 @@ needs('promtool').it(
     const metrics = await fetch(`${app.url}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
     expect(promtool(['check', 'metrics'], await metrics.text())).toEqual({ status: 0, output: '' });
     expect(promtool(['check', 'config', join(folder, 'prometheus.yml')])).toMatchObject({ status: 0 });
-    expect(promtool(['test', 'rules', 'test/deploy/prometheus-rules.test.yml'])).toMatchObject({ status: 0 });
+    const tests = ['prometheus-rules', 'objectives-rules'].map((name) => `test/deploy/${name}.test.yml`);
+    expect(promtool(['test', 'rules', ...tests])).toMatchObject({ status: 0 });
   },
 );
