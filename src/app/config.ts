@@ -264,6 +264,7 @@ export function isReloadable(variable: string): boolean {
 export const SECRETS = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
+  'DATABASE_REPLICA_URL',
   'SMTP_URL',
   'MAILBOX_SECRET',
   'REDIS_URL',

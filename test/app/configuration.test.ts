@@ -89,6 +89,7 @@ describe('a secret in a file', () => {
   const VALID: Readonly<Record<(typeof SECRETS)[number], string>> = {
     DATABASE_URL: 'postgres://owner@127.0.0.1/market',
     DATABASE_DIRECT_URL: 'postgres://owner@127.0.0.1/market',
+    DATABASE_REPLICA_URL: 'postgres://owner@127.0.0.1/market',
     SMTP_URL: 'smtp://user:password@mail.example:587',
     MAILBOX_SECRET: 'the_mailbox_of_a_test',
     REDIS_URL: 'redis://:password@127.0.0.1',

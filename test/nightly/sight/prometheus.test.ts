@@ -10,6 +10,7 @@ import { freeAddress, startProxy, type Proxy } from '../../deploy/proxy.js';
 import { alerts, dashboardQueries, read } from '../../deploy/sight.js';
 import { gather, givenJob } from '../../story/journey.js';
 import { startBouncer, STATS, type Bouncer } from '../../deploy/bouncer.js';
+import { openPrimaryAndReplica, type PrimaryAndReplica } from '../../setup/primary-and-replica.js';
 import { createRedisServer, type RedisServer } from '../../platform/security/redis-server.js';
 import { needs, programPath } from '../../setup/needs.js';
 import { printFigures } from '../figures.js';
@@ -27,6 +28,7 @@ const withAllPrograms = needs(PROGRAMS.find((name) => !programPath(name)) ?? 'pr
 const METRICS_TOKEN = 'the-token-of-the-metrics';
 const folder = mkdtempSync(join(tmpdir(), 'prometheus-'));
 
+let databases: PrimaryAndReplica;
 let app: TestApp;
 let receiver: Receiver;
 let proxy: Proxy | undefined;
@@ -36,7 +38,17 @@ let redis: RedisServer | undefined;
 let bouncer: Bouncer | undefined;
 let prometheusUrl: string;
 beforeAll(async () => {
-  app = await openTestApp({ METRICS_TOKEN, TRUST_PROXY_HOPS: '1', WEBHOOKS_ALLOW_PRIVATE: 'on' });
+  databases = await openPrimaryAndReplica();
+  app = await openTestApp(
+    {
+      DATABASE_URL: databases.url,
+      DATABASE_REPLICA_URL: databases.replicaUrl,
+      METRICS_TOKEN,
+      TRUST_PROXY_HOPS: '1',
+      WEBHOOKS_ALLOW_PRIVATE: 'on',
+    },
+    { sameDatabaseAs: databases },
+  );
   receiver = await openReceiver();
   if (!PROGRAMS.every(programPath)) return;
   proxy = await startProxy([new URL(app.url).host]);
@@ -81,6 +93,7 @@ afterAll(async () => {
   stopAll();
   await receiver.close();
   await app.close();
+  await databases.remove();
   rmSync(folder, { recursive: true, force: true });
 });
 
