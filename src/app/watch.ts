@@ -82,8 +82,13 @@ const NO_FIGURES: Partial<Figures> = {};
 /** Every server reports the same values, so dashboards take the maximum, not the sum. */
 function watchMarket({ metrics, db, databaseWatch }: Services): void {
   const read = unlessAway<Partial<Figures>>(databaseWatch, () => readFigures(db.forLong()));
-  const figures = createCachedRead(read, NO_FIGURES, FIGURES.everyMs, FIGURES.databaseWaitMs);
-  metrics.gauges('market_jobs', 'Jobs by status.', 'status', async () => (await figures()).jobs ?? {});
+  const figures = createCachedRead(read, NO_FIGURES, FIGURES.marketEveryMs, FIGURES.databaseWaitMs);
+  metrics.gauges(
+    'market_jobs',
+    'Jobs by status, counted every five minutes.',
+    'status',
+    async () => (await figures()).jobs ?? {},
+  );
   metrics.gauges(
     'market_jobs_reached',
     'Jobs that were published, awarded, and completed. A draft that an admin completed counts as published.',

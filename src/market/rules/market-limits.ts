@@ -189,5 +189,13 @@ export const HOUSEKEEPING = {
   batchesMax: 1_000,
 } as const;
 
-/** How often metrics are read, and how long a request for them waits for the database. */
-export const FIGURES = { everyMs: 30_000, lockWaitsEveryMs: 1_000, databaseWaitMs: 1_000 } as const;
+/**
+ * How often metrics are read, and how long a request for them waits for the database. The market's metrics count every
+ * job and every user's tokens, so they are read less often.
+ */
+export const FIGURES = {
+  everyMs: 30_000,
+  marketEveryMs: 300_000,
+  lockWaitsEveryMs: 1_000,
+  databaseWaitMs: 1_000,
+} as const;

@@ -57,7 +57,8 @@ export const isInDirectory = sql`"contractors"."id" not in (select c.id from use
   join contractors c on c.user_id = u.id where u.suspended_at is not null)`;
 
 export const isInOpenState = sql`"jobs"."status" ${oneOf(STATES_OPEN_TO_BIDS)}`;
-export const isNotHidden = sql`"jobs"."id" not in ${HIDDEN_JOBS}`;
+export const isNotHiddenJob = (id: SQL): SQL => sql`${id} not in ${HIDDEN_JOBS}`;
+export const isNotHidden = isNotHiddenJob(sql`"jobs"."id"`);
 
 /** Every contractor can see a job that is open to bids. */
 export const isOpenToBids = sql`(${isInOpenState} and ${isNotHidden})`;

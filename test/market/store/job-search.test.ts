@@ -57,6 +57,7 @@ const SEARCHED = [
   'attic',
   'cellar',
   'blizzard',
+  'ladder',
   'nobody wrote this',
   // Spans the end of a title and the start of a description.
   SEPARATOR,
@@ -156,6 +157,9 @@ async function fill(dice: Dice): Promise<void> {
   await sql`update jobs set ${later}, status = 'open', ${attic} where status = 'draft' and id like '%5'`;
   await sql`update jobs set description = description || ' cellar' where status = 'open' and id like '%33'`;
   await sql`update jobs set description = description || ' blizzard' where status in ('completed', 'cancelled')`;
+  // Many of the jobs contain it, but none of the newest.
+  await sql`update jobs set title = title || ' ladder' where id like '%7' and id not in (
+    select id from jobs order by created_at desc, id desc limit 1000)`;
   // Only two of the newest jobs and three of the oldest contain it.
   await sql`update jobs set description = 'A chimney.' where id in (
     (select id from jobs order by created_at desc, id desc limit 2) union all (select id from jobs
@@ -351,21 +355,41 @@ describe('a search', () => {
   }
 
   it.each<[what: string, filter: JobFilter, indexes: string[]]>([
-    ['for what many jobs hold scans the list', { search: 'roof' }, ['job_search_pkey']],
-    ['for what few hold asks the index of texts', { search: 'snake_case' }, ['job_search_pkey', 'job_search_words']],
-    ['near many jobs scans the list', { near: NEAR.Austin }, ['job_search_pkey']],
+    ['for what many jobs hold scans the list', { search: 'roof' }, ['job_search_newest']],
+    ['for what few hold asks the index of texts', { search: 'snake_case' }, ['job_search_newest', 'job_search_words']],
+    // The distance of each job on the page is read by the job's ID.
+    ['near many jobs scans the list', { near: NEAR.Austin }, ['job_search_newest', 'job_search_pkey']],
     [
       'for what many hold near few jobs asks the index of places',
       { search: 'roof', near: NEAR.Marfa },
-      ['job_search_pkey', 'job_search_town'],
+      ['job_search_newest', 'job_search_pkey', 'job_search_town'],
     ],
     [
       'for what few hold near many jobs asks the index of texts',
       { search: 'tower', near: NEAR.Austin },
-      ['job_search_pkey', 'job_search_words'],
+      ['job_search_newest', 'job_search_words'],
     ],
+    ['of a trade reads each text by its job', { search: 'roof', category: 'roofing' }, ['job_search_pkey']],
   ])('of all jobs %s', async (_, filter, indexes) => {
     expect(await indexesRead(filter, 20)).toEqual(indexes);
+  });
+
+  const CLOSED = { statuses: ['completed', 'cancelled'] } as const;
+  it.each<[who: string, what: string, filter: JobFilter, indexes: string[]]>([
+    ['a homeowner of most jobs', 'many jobs hold scans them', { search: 'roof' }, ['pkey']],
+    ['a homeowner of most jobs', 'only older jobs hold scans them', { search: 'ladder' }, ['pkey']],
+    ['a homeowner of most jobs', 'few jobs hold asks the index of texts', { search: 'chimney' }, ['words']],
+    ['a contractor who bid on many jobs', 'many jobs hold scans them', { ...CLOSED, search: 'roof' }, ['pkey']],
+    [
+      'a contractor who bid on many jobs',
+      'few jobs hold asks the index of texts',
+      { ...CLOSED, search: 'chimney' },
+      ['words'],
+    ],
+    ['a contractor who bid on few jobs', 'few jobs hold scans them', { ...CLOSED, search: 'chimney' }, ['pkey']],
+  ])('of the jobs of %s for what %s', async (who, _, filter, indexes) => {
+    const viewer = VIEWERS.find(([name]) => name === who)?.[1];
+    expect(await indexesRead(filter, 20, viewer)).toEqual(indexes.map((name) => `job_search_${name}`));
   });
 
   it('of the open jobs reads no job that was awarded, however many of these have the text', async () => {
@@ -373,7 +397,7 @@ describe('a search', () => {
     const [, contractor] = VIEWERS.at(-1)!;
     const { rows, total } = await listJobs(db, contractor, filter, { size: 20, withTotal: true });
     expect([rows, (await total()).count]).toEqual([[], 0]);
-    const indexes = ['open_job_search_pkey', 'open_job_search_words'];
+    const indexes = ['open_job_search_newest', 'open_job_search_words'];
     expect(await indexesRead(filter, 20, contractor)).toEqual(indexes);
   });
 
@@ -389,6 +413,6 @@ describe('a search', () => {
       Array(3).fill('A chimney.'),
       5,
     ]);
-    expect(await indexesRead(filter, 3)).toEqual(['job_search_pkey', 'job_search_words']);
+    expect(await indexesRead(filter, 3)).toEqual(['job_search_newest', 'job_search_words']);
   });
 });

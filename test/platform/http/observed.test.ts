@@ -1,7 +1,7 @@
 /** What operators see of completed and refused calls: log lines and metrics. */
 import { createHash } from 'node:crypto';
 import jwt from 'jsonwebtoken';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createMetrics } from '../../../src/platform/telemetry/metrics.js';
 import { RequestRecord } from '../../../src/platform/telemetry/record.js';
 import { refuse } from '../../../src/market/rules/errors.js';
@@ -336,6 +336,28 @@ describe('the metrics', () => {
     expect(metrics.value('market_tokens', { state: 'available' })).toBe(5 + 25);
     expect(metrics.value('market_tokens', { state: 'held' })).toBe(0);
     await own.close();
+  });
+
+  it('count the whole market only every five minutes', async () => {
+    const own = await openTestApp();
+    const owner = await homeowner(own, 'Hanna');
+    const realNow = performance.now.bind(performance);
+    const now = vi.spyOn(performance, 'now');
+    const drafts = async (minutesLater: number) => {
+      now.mockImplementation(() => realNow() + minutesLater * 60_000);
+      await own.rest('POST', '/v1/jobs', { token: owner.token, body: DRAFT });
+      own.statements();
+      const count = (await metricsOf(own.url)).value('market_jobs', { status: 'draft' });
+      return [count, own.statements().filter((statement) => statement.includes('/* jobsByStatus */')).length];
+    };
+    try {
+      expect(await drafts(0)).toEqual([1, 1]);
+      expect(await drafts(4)).toEqual([1, 0]);
+      expect(await drafts(6)).toEqual([3, 1]);
+    } finally {
+      now.mockRestore();
+      await own.close();
+    }
   });
 
   it('count what was refused for lack of capacity, including pages', async () => {

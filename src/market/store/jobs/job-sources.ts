@@ -15,11 +15,12 @@ import {
   SCANNED_FIRST,
   searchJobs,
   searchJobsInOrder,
+  searchOwnJobs,
   type Market,
 } from './job-search.js';
 import type { ScanLimit } from '../../../platform/db/pages/page.js';
 import type { Placeholders } from '../../../platform/db/statement.js';
-import { isClosedToBids, isNotHidden, visibleJobs } from '../visibility.js';
+import { isClosedToBids, isNotHidden, isNotHiddenJob, visibleJobs } from '../visibility.js';
 
 export type GatherRows = ($: Placeholders<FilterValues>, scan: ScanLimit) => SQL;
 
@@ -54,14 +55,25 @@ const union = (parts: readonly SQL[]) =>
   );
 
 function gatherMatches(kind: ListKind): GatherRows {
-  const { searches, order } = kind;
+  const { role, searches, order } = kind;
   return ($, scan) => {
     const market = marketOf(kind, $);
     if (order === 'nearest') return nearestJobs($, searches, market, scan);
-    if (isNewestFirst(order, scan)) return searchJobs($, searches, market, scan);
+    if (isNewestFirst(order, scan))
+      return role === 'homeowner' ? searchPosted(kind, $, scan) : searchJobs($, searches, market, scan);
     const firstJobs = firstInMarket(kind)($, { ...scan, atMost: SCANNED_FIRST });
     return searchJobsInOrder($, searches, order, firstJobs, market, scan);
   };
+}
+
+/** An index has a homeowner's jobs in this order. */
+function searchPosted(kind: ListKind, $: Placeholders<FilterValues>, scan: ScanLimit): SQL {
+  const ofJob = inMarket(marketOf(kind, $));
+  const position = scan.positionCondition([sql`"jobs"."created_at"`, sql`"jobs"."id"`]);
+  const list = sql`select "jobs"."id", "jobs"."created_at" from jobs where ${and(...ofJob, position)}
+    order by "jobs"."created_at" desc, "jobs"."id" desc`;
+  const isOwn = sql`s.job_id in (select own.id from jobs own where own.homeowner_id = ${$('homeownerId')})`;
+  return searchOwnJobs($, kind.searches, list, { ofText: [isOwn], ofJob, unlisted: [] }, scan);
 }
 
 /** True if the list starts with the newest job. From that end, a list in order of creation is fastest to search. */
@@ -115,14 +127,17 @@ function marketOf(kind: ListKind, $: Placeholders<FilterValues>): Market {
   const asksForOpen = asksFor(statuses) === 'open';
   // If the filter names every state that is open to bids, `areOpen` already covers it.
   const isImplied = asksForOpen && statuses.length === STATES_OPEN_TO_BIDS.length;
+  const filters = (names: Names) => conditions({ ...kind, names, ...(isImplied && { statuses: [] }) }, $);
   const listed = (names: Names) => [
     ...(role === 'homeowner' ? [visibleJobs(role, $)] : []),
     ...(role === 'contractor' ? [isNotHidden] : []),
-    ...conditions({ ...kind, names, ...(isImplied && { statuses: [] }) }, $),
+    ...filters(names),
   ];
   return {
     areOpen: role === 'contractor' || asksForOpen,
     conditions: listed(names),
+    ...(role !== 'homeowner' &&
+      filters(names).length === 0 && { textConditions: role === 'contractor' ? [isNotHiddenJob(sql`s.job_id`)] : [] }),
     ...(isOfTrades(kind) && {
       trades: {
         names: sql`${$('categories')}::text[]`,
@@ -153,12 +168,16 @@ function jobsOfPerson(kind: ListKind, ofPerson: Condition): GatherRows {
 function ownJobs(kind: ListKind): GatherRows {
   const { searches, order } = kind;
   const closedJobs = ($: Placeholders<FilterValues>) => [isClosedToBids, ...conditions(kind, $)];
-  const isOwn = ($: Placeholders<FilterValues>) =>
-    sql`"jobs"."id" in (select own.job_id from bids own where own.contractor_id = ${$('contractorId')})`;
-  return ($, scan) =>
-    isNewestFirst(order, scan)
-      ? scanJobs($, searches, jobsBidOn($, scan), closedJobs($), scan.atMost)
-      : inFewJobs(kind, [isOwn($), ...closedJobs($)], $, sql`jobs`)(scan);
+  const isOwn = ($: Placeholders<FilterValues>, id: SQL) =>
+    sql`${id} in (select own.job_id from bids own where own.contractor_id = ${$('contractorId')})`;
+  return ($, scan) => {
+    if (!isNewestFirst(order, scan))
+      return inFewJobs(kind, [isOwn($, sql`"jobs"."id"`), ...closedJobs($)], $, sql`jobs`)(scan);
+    const list = jobsBidOn($, scan);
+    if (searches.length === 0) return scanJobs($, searches, list, closedJobs($), scan.atMost);
+    const where = closedJobs($);
+    return searchOwnJobs($, searches, list, { ofText: [isOwn($, sql`s.job_id`)], ofJob: where, unlisted: where }, scan);
+  };
 }
 
 /** An index of bids contains the jobs in this order. */

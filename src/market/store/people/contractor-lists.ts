@@ -5,7 +5,7 @@ import { PAGE } from '../../../platform/caller-limits.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { contractorShape, type Contractor } from '../accounts/accounts.js';
 import type { Db } from '../../../platform/db/database.js';
-import { firstMatches } from '../../../platform/db/pages/first-matches.js';
+import { firstMatches, matchesToCount } from '../../../platform/db/pages/first-matches.js';
 import { orderKey, type OrderKey } from '../../../platform/db/pages/keyset.js';
 import { likePattern } from '../jobs/job-lists.js';
 import { pagedList, type List, type Page, type PageRequest, type ScanLimit } from '../../../platform/db/pages/page.js';
@@ -110,6 +110,8 @@ function listOf(query: ContractorQuery): List<FilterValues, ContractorListItem> 
   const { role, order, terms, isNear } = query;
   const keys = KEYS[order];
   const gatherRows = isNear ? ($: Placeholders<FilterValues>, scan: ScanLimit) => nearBy($, query, scan) : undefined;
+  const source = { table: sql`contractors`, keys: Object.values<OrderKey>(keys) };
+  const isSearch = isNear || terms.includes('search');
   return pagedList({
     name: 'listContractors',
     mayBeStale: true,
@@ -130,16 +132,18 @@ function listOf(query: ContractorQuery): List<FilterValues, ContractorListItem> 
           .$dynamic();
       const listCondition = and(isOfThose(query), condition);
       const fits = matchesFilter($, query);
-      const matches = fits && { table: sql`contractors`, keys: Object.values(keys), listCondition, fits };
+      const matches = fits && { ...source, listCondition, fits };
       return rows.where(matches ? isAmong(firstMatches(matches, scan)) : listCondition).$dynamic();
     },
-    ...(gatherRows && { gatherRows, exactTotalMax: PAGE.exactSearchTotalMax }),
+    gatherRows,
+    ...(isSearch && { exactTotalMax: PAGE.exactSearchTotalMax }),
     ...((isNear || terms.length > 0) && {
-      rowsToCount: ($: Placeholders<FilterValues>, scan: ScanLimit) =>
-        gatherRows
-          ? sql`select from (${gatherRows($, scan)}) near_by`
-          : sql`select from contractors where ${and(matchesFilter($, query), isOfThose(query))}
-              limit ${sql.raw(String(scan.atMost))}`,
+      rowsToCount: ($: Placeholders<FilterValues>, scan: ScanLimit) => {
+        if (gatherRows) return sql`select from (${gatherRows($, scan)}) near_by`;
+        const [fits, listCondition] = [matchesFilter($, query) ?? sql`true`, isOfThose(query)];
+        if (isSearch) return matchesToCount({ ...source, listCondition, fits }, scan);
+        return sql`select from contractors where ${and(fits, listCondition)} limit ${sql.raw(String(scan.atMost))}`;
+      },
     }),
   });
 }

@@ -2,10 +2,11 @@
 import { and, sql, type SQL } from 'drizzle-orm';
 import type { EmailUndoState } from '../../rules/people/email-undo.js';
 import type { ContractorId, HomeownerId } from '../../rules/ids.js';
+import { PAGE } from '../../../platform/caller-limits.js';
 import type { Role } from '../../rules/viewer.js';
 import { userColumns, type User } from '../accounts/accounts.js';
 import type { Db } from '../../../platform/db/database.js';
-import { firstMatches } from '../../../platform/db/pages/first-matches.js';
+import { firstMatches, matchesToCount } from '../../../platform/db/pages/first-matches.js';
 import { likePattern } from '../jobs/job-lists.js';
 import { pagedList, type List, type Page, type PageRequest, type ScanLimit } from '../../../platform/db/pages/page.js';
 import { cachedByKey, type Placeholders, selectFrom } from '../../../platform/db/statement.js';
@@ -105,13 +106,14 @@ function listOf(kind: ListKind): List<FilterValues, UserListItem> {
           and(sql`${users.emailUndo} = ${sql.raw(`'${emailUndo}'`)}`, isOfThose, fits($), condition),
         ),
     });
+  const searched = ($: Placeholders<FilterValues>, condition?: SQL) => ({
+    table: sql`users`,
+    keys: Object.values(keys),
+    listCondition: and(isOfThose, condition),
+    fits: fits($) ?? sql`true`,
+  });
   const gatherRows = ($: Placeholders<FilterValues>, condition: SQL | undefined, scan: ScanLimit): SQL | undefined => {
-    const searching = hasSearch ? fits($) : undefined;
-    if (searching)
-      return firstMatches(
-        { table: sql`users`, keys: Object.values(keys), listCondition: and(isOfThose, condition), fits: searching },
-        scan,
-      );
+    if (hasSearch) return firstMatches(searched($, condition), scan);
     return isOfContractors ? contractorsWho(verified, scan) : undefined;
   };
   return pagedList({
@@ -125,15 +127,14 @@ function listOf(kind: ListKind): List<FilterValues, UserListItem> {
       return selectFrom(users, fields, and(isOfThose, ids ? sql`${users.id} = any(array(${ids}))` : condition));
     },
     ...(hasSearch && {
-      rowsToCount: ($: Placeholders<FilterValues>, { atMost }: ScanLimit) =>
-        sql`select from users where ${and(fits($), isOfThose)} limit ${few(atMost)}`,
+      exactTotalMax: PAGE.exactSearchTotalMax,
+      rowsToCount: ($: Placeholders<FilterValues>, scan: ScanLimit) => matchesToCount(searched($), scan),
     }),
     ...(isOfContractors && {
-      rowsToCount: (_: Placeholders<FilterValues>, { atMost }: ScanLimit) => {
-        const theirs = userType === null || userType === 'contractor';
-        return sql`select from contractors c
-          where c.verified = ${flag(verified)} and ${flag(theirs)} limit ${few(atMost)}`;
-      },
+      // In list order, the planner reads only the list's index.
+      rowsToCount: (_: Placeholders<FilterValues>, scan: ScanLimit) =>
+        sql`select from (${contractorsWho(verified, scan)}) c
+          where ${flag(userType === null || userType === 'contractor')}`,
     }),
   });
 }

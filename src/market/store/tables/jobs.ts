@@ -186,6 +186,7 @@ const searchedColumns = () => ({
  * anything about the private address.
  */
 export const jobSearch = pgTable('job_search', searchedColumns(), (t) => [
+  index('job_search_newest').on(t.createdAt, t.jobId),
   index('job_search_words').using('gin', sql`${t.words} gin_trgm_ops`),
   index('job_search_town').using('gist', t.town),
 ]);
@@ -195,6 +196,7 @@ export const jobSearch = pgTable('job_search', searchedColumns(), (t) => [
  * of jobs that are closed to bids, and each of them would have to be read.
  */
 export const openJobSearch = pgTable('open_job_search', searchedColumns(), (t) => [
+  index('open_job_search_newest').on(t.createdAt, t.jobId),
   index('open_job_search_words').using('gin', sql`${t.words} gin_trgm_ops`),
   index('open_job_search_town').using('gist', t.town),
 ]);
