@@ -66,7 +66,10 @@ export const VARIABLES = {
   CONFIG_FILE: z
     .string()
     .default('.env')
-    .describe('the file with these variables. It can only be set in the environment, and may be missing if it’s .env'),
+    .describe(
+      'the path of a file with these variables. Set it in the environment. If unset, the server reads .env, if that ' +
+        'file exists',
+    ),
   HOST: z.string().default('127.0.0.1').describe('the address to listen on. Use 0.0.0.0 for all interfaces'),
   PORT: wholeNumber(0, 65_535).default(4000).describe('the port to listen on. Use 0 for any free port'),
   PUBLIC_URL: address('http:', 'https:')
@@ -85,12 +88,14 @@ export const VARIABLES = {
   DATABASE_REPLICA_URL: address('postgres:', 'postgresql:')
     .optional()
     .describe(
-      'the URL of a replica, or of a proxy for several replicas. Reads that may be slightly stale go there. If ' +
-        'DATABASE_DIRECT_URL is set, this must be a pooler, too',
+      'the URL of a replica, or of a proxy for several replicas. Reads that may be slightly stale use it. If ' +
+        'DATABASE_DIRECT_URL is set, this must also be the URL of a pooler',
     ),
   DATABASE_REPLICA_LAG_MAX_SECONDS: wholeNumber(1, 30)
     .default(5)
-    .describe('how many seconds a replica may be behind the primary. If it’s further behind, it gets no reads'),
+    .describe(
+      'how many seconds a replica may be behind the primary. If it’s further behind, the server doesn’t read from it',
+    ),
   DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10).describe('the maximum number of database connections for calls'),
   DATABASE_PREPARED_STATEMENTS: onOff
     .optional()
@@ -255,7 +260,7 @@ export const VARIABLES = {
     .describe('the lowest level to log: fatal, error, warn, info, debug, trace, or silent'),
 } as const;
 
-/** True for a variable that a running server can change: the log level, the rate limits, and the quotas. */
+/** True for a variable that can change without a restart: the log level, the rate limits, and the quotas. */
 export function isReloadable(variable: string): boolean {
   return /^(LOG_LEVEL$|RATE_LIMIT_|QUOTA_)/.test(variable);
 }

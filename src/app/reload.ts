@@ -21,7 +21,7 @@ export function createReload(
     current = next;
     changeLimits(next);
     log.level = next.LOG_LEVEL;
-    // Logged at every level, because an operator who reloads a server waits for these lines.
+    // Logged even at higher log levels, because an operator who reloads a server waits for these lines.
     const always = log.child({}, { level: 'info' });
     always.info({ changed: changed.filter(isReloadable) }, 'configuration reloaded');
     const ignored = differences(startedWith, next).filter((variable) => !isReloadable(variable));
@@ -38,7 +38,7 @@ export function createReload(
   }
 }
 
-/** Only names, because some values are secret. */
+/** Returns the names without the values, because some values are secret. */
 function differences(one: Config, other: Config): string[] {
   const names = Object.keys(VARIABLES) as (keyof typeof VARIABLES)[];
   return names.filter((name) => JSON.stringify(one[name]) !== JSON.stringify(other[name]));

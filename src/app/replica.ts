@@ -11,7 +11,7 @@ import type { Config } from './config.js';
 
 interface ReplicaServices {
   readonly log: Logger;
-  /** The primary's connection. The replica's has the same settings. */
+  /** The primary's connection. The replica's connection has the same settings. */
   readonly connection: Connection;
   readonly settings: Partial<DatabaseSettings>;
   readonly limits: QuotaTable;
@@ -21,8 +21,8 @@ interface ReplicaServices {
 
 interface OpenReplica {
   readonly replica: Replica;
-  /** Called once the server hears the heartbeats of other instances. */
-  meetOthers(isOnlyInstance: () => boolean): void;
+  /** Called once the server can receive other instances' heartbeats. */
+  setIsOnlyInstance(isOnlyInstance: () => boolean): void;
   close(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export function replicaFor(
     direct: connection.direct,
     ...(connection.preparedStatements !== undefined && { preparedStatements: connection.preparedStatements }),
   };
-  // The connection of the rate limits logs that Redis is unreachable.
+  // Doesn't log a lost Redis, because the rate limits' connection does.
   const redis = REDIS_URL === undefined ? undefined : openRedis(REDIS_URL, { onLost: () => {}, onBack: () => {} });
   let isOnlyInstance = () => false;
   const replica = openReplica({
@@ -53,7 +53,7 @@ export function replicaFor(
   });
   return {
     replica,
-    meetOthers: (isOnly) => (isOnlyInstance = isOnly),
+    setIsOnlyInstance: (isOnly) => (isOnlyInstance = isOnly),
     close: async () => {
       redis?.close();
       await replica.close();

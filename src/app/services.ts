@@ -46,7 +46,7 @@ import { watchServices } from './watch.js';
 
 export interface OpenServices {
   readonly services: Services;
-  /** Applies other rate limits and quotas. Calls in progress keep what they hold. */
+  /** Applies new rate limits and quotas. Calls in progress keep what they hold. */
   changeLimits(config: Pick<Config, 'budgets' | 'quotas'>): void;
   close(): Promise<void>;
 }
@@ -139,7 +139,7 @@ export async function openServices(
     // This connection bypasses the pooler, so its responses don't prove that calls work.
     hooks: { onOpen, onAnswer: metrics.statement, onOverload, problem },
   });
-  replica?.meetOthers(live.isOnlyInstance);
+  replica?.setIsOnlyInstance(live.isOnlyInstance);
   const mail = mailSettings(config, secret);
   const payments = paymentSettings(config, metrics, () => mail.addresses.origin);
   const services: Services = {

@@ -52,16 +52,16 @@ export const DATABASE = {
 
 /** The replica that serves reads that may be slightly stale (`db/replica.ts`). */
 export const REPLICA = {
-  lookEveryMs: 1_000,
+  pollEveryMs: 1_000,
   /** Shorter than the interval, so checks never overlap. */
   answerWithinMs: 900,
-  /** How long a user's reads must reach their last write. Longer than any lag that is allowed by default. */
+  /** How long a user's reads must include their last write. As long as the highest DATABASE_REPLICA_LAG_MAX_SECONDS. */
   positionKeptSeconds: 30,
-  /** An instance keeps this many users' positions in about ten megabytes. */
+  /** This many users' positions take about ten megabytes of an instance's memory. */
   usersMax: 100_000,
   /** How often a write that can't share its position checks if the replica has reached it. */
   waitStepMs: 20,
-  /** Without another instance's heartbeat for this long, an instance is the only one. */
+  /** An instance that gets no other instance's heartbeat for this long is considered the only one. */
   aloneAfterMs: 3_000,
 } as const;
 

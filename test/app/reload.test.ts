@@ -19,7 +19,7 @@ function writeConfig(...lines: string[]): void {
   writeFileSync(join(project.folder, 'market.env'), `JWT_SECRET='${OLD_SECRET}'\n${lines.join('\n')}\n`);
 }
 
-/** Sends SIGHUP, and returns the lines that the server logs until it has reloaded, or has refused to. */
+/** Sends SIGHUP, and returns what the server logs until the configuration is reloaded or rejected. */
 async function reload(): Promise<{ msg: string; [field: string]: unknown }[]> {
   const before = server.output().length;
   process.kill(server.pid, 'SIGHUP');
@@ -122,7 +122,7 @@ describe('after SIGHUP', () => {
     expect(await readLimit()).toContain('q=60;');
   });
 
-  it('a variable that is no longer in the file has its default', async () => {
+  it('a variable that was removed from the file gets its default', async () => {
     writeConfig();
     expect((await reload())[0]).toMatchObject({ changed: ['RATE_LIMIT_READ', 'QUOTA_STREAMS_PER_ADDRESS'] });
     expect(await readLimit()).toContain('q=600;');

@@ -1,4 +1,4 @@
-/** Reads from a real replica. While its replay is paused, it shows what it had, which tells which database was read. */
+/** Reads from a real replica. While its replay is paused, it has old data, which shows which database was read. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openPrimaryAndReplica, type PrimaryAndReplica } from '../setup/primary-and-replica.js';
 import { openTestApp, type TestApp } from '../setup/app.js';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => databases.remove());
 
-/** Long enough that a paused replica stays usable during a test, also on a busy machine. */
+/** Long enough that a paused replica stays usable during a test, even on a busy machine. */
 const LAG_MAX_SECONDS = '30';
 
 function openApp(env: Record<string, string> = {}, redis?: RedisServer): Promise<TestApp> {
@@ -53,7 +53,7 @@ async function publish(app: TestApp, { owner }: People): Promise<string> {
 const statusOf = async (app: TestApp, job: string, token: string) =>
   (await app.rest('GET', `/v1/jobs/${job}`, { token })).status;
 
-/** On a busy machine, a server may find itself cut off for a moment, and read the primary. */
+/** On a busy machine, a server may lose the replica for a moment and read the primary, so this tries again. */
 const untilStale = (app: TestApp, job: string, { token }: Person) =>
   until(async () => (await statusOf(app, job, token)) === 404);
 
@@ -68,7 +68,7 @@ describe('One server with a replica', () => {
   beforeEach(() => databases.catchUp());
   afterAll(() => app.close());
 
-  it('reads there what others have changed, once it has arrived', async () => {
+  it('shows other people’s changes once they are on the replica', async () => {
     await databases.pauseReplay();
     const job = await publish(app, people);
     await untilStale(app, job, people.stranger);
@@ -82,7 +82,7 @@ describe('One server with a replica', () => {
     expect(await readsWith(app, 'replica')).toBeGreaterThan(before);
   });
 
-  it('reads everybody’s own writes, in both APIs, whether a transaction or a single statement wrote them', async () => {
+  it('shows users their own writes in both APIs, from a transaction or a single statement', async () => {
     await databases.pauseReplay();
     const job = await publish(app, people);
     const { token } = people.owner;
@@ -98,7 +98,7 @@ describe('One server with a replica', () => {
     expect(shown.body.specialties).toEqual(['replicas']);
   });
 
-  it('reads what a mutation changed in the same request from the primary', async () => {
+  it('reads a mutation’s result from the primary', async () => {
     const job = await publish(app, people);
     await databases.pauseReplay();
     const { data } = await app.graphql(
@@ -123,7 +123,7 @@ describe('One server with a replica', () => {
     await databases.catchUp();
   }
 
-  it('reads at least as far as an event that a webhook was sent', async () => {
+  it('shows a user the job of an event that a webhook has sent', async () => {
     const { token } = people.awardee;
     const receiver = await openReceiver();
     await app.rest('POST', '/v1/webhooks', { token, body: { url: receiver.url, event_types: ['job.published'] } });
@@ -136,7 +136,7 @@ describe('One server with a replica', () => {
     await receiver.close();
   });
 
-  it('reads at least as far as an event that a stream was sent', async () => {
+  it('shows a user the job of an event that a stream has sent', async () => {
     const { token } = people.bidder;
     await followJobs(people.bidder);
     const stream = await fetch(`${app.url}/graphql/stream`, {
@@ -152,7 +152,7 @@ describe('One server with a replica', () => {
     await reader.cancel();
   });
 
-  it('reads the balance and the permissions of a write from the primary', async () => {
+  it('reads balances, and what a write depends on, from the primary', async () => {
     await databases.pauseReplay();
     const job = await publish(app, people);
     // Another person's write: the replica doesn't have the job yet, but bidding works.
@@ -200,7 +200,7 @@ it('A replica that is further behind than allowed gets no reads', async () => {
     await until(() => isUsable(app));
     await databases.pauseReplay();
     const job = await publish(app, people);
-    // Everybody reads the primary, at the latest a check after the limit.
+    // The next check after the limit, at the latest, makes everyone read the primary.
     await until(async () => (await statusOf(app, job, people.stranger.token)) === 200);
     await until(async () => !(await isUsable(app)));
     expect(await app.metric('replica_lag_seconds')).toBeGreaterThan(0);
@@ -229,7 +229,7 @@ it('Two servers without Redis don’t use a replica', async () => {
     await until(() => isUsable(one));
     const two = await openApp();
     try {
-      // The second one announced itself before it took requests.
+      // The second server sent a heartbeat before it accepted requests.
       await until(async () => !(await isUsable(one)));
       expect(await isUsable(two)).toBe(false);
     } finally {
@@ -261,14 +261,14 @@ needs('redis-server').describe('Two servers with Redis', () => {
     await redis.remove();
   });
 
-  it('both show a user what they wrote on either', async () => {
+  it('one shows a user what they wrote through the other', async () => {
     await databases.pauseReplay();
     const job = await publish(one, people);
     expect(await statusOf(two, job, people.owner.token)).toBe(200);
     await untilStale(two, job, people.stranger);
   });
 
-  it('without Redis, a write waits for the replica, and nobody reads it', async () => {
+  it('while Redis is down, writes wait for the replica, and all reads use the primary', async () => {
     await redis.kill();
     try {
       await databases.pauseReplay();

@@ -1,6 +1,6 @@
 /**
- * The CPU time per request of the server, the primary, and the replica, with and without the replica, for half lists, a
- * fifth each of searches and single jobs, and a tenth of writes.
+ * Measures the CPU time per request of the server, the primary, and the replica, with and without the replica. The
+ * requests are 50% lists, 20% searches, 20% single jobs, and 10% writes.
  */
 import { parseArgs } from 'node:util';
 import postgres from 'postgres';

@@ -1,4 +1,4 @@
-/** How `deploy/haproxy.cfg` finds the primary and the replicas. The three machines are imitations. */
+/** How `deploy/haproxy.cfg` finds the primary and the replicas. The three machines are simulated. */
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
@@ -14,12 +14,12 @@ afterEach(async () => {
 
 interface Machine {
   role: 'primary' | 'replica' | 'down';
-  /** How many bytes its copy is behind. */
+  /** How many bytes it's behind the primary. */
   behind: number;
   readonly postgres: string;
 }
 
-/** A PostgreSQL that says its name to each client, and its Patroni. All machines' Patronis have the same port. */
+/** Simulates a PostgreSQL that sends its name to each client, and its Patroni. Patroni's port is always the same. */
 async function openMachine(name: string, address: string, patroniPort: number): Promise<Machine> {
   const sockets = new Set<Socket>();
   const postgres = createServer((socket) => {
@@ -46,7 +46,7 @@ async function openMachine(name: string, address: string, patroniPort: number): 
   return machine;
 }
 
-/** A session, and the name of the machine that it's with. Undefined if HAProxy closes it. */
+/** Opens a session. `name` is the machine that it's connected to, or undefined if HAProxy closes the session. */
 async function openSession(address: string) {
   const [host, port] = address.split(':');
   const socket = connect(Number(port), host).on('error', () => {});
@@ -79,7 +79,7 @@ needs('haproxy').it(
       REPLICA_BIND: replicas,
     });
     closing.push(() => proxy.stop());
-    /** The machines that six sessions in a row are with. */
+    /** The machines that six new sessions are connected to. */
     const namesAt = async (address: string) => {
       const names = new Set<string | undefined>();
       for (let n = 0; n < 6; n += 1) names.add((await openSession(address)).name);

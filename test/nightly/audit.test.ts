@@ -1,4 +1,4 @@
-/** `npm audit` finds no vulnerabilities. If the registry doesn't answer, the test counts as not run. */
+/** `npm audit` finds no vulnerabilities. If the registry doesn't respond, the test counts as not run. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { printFigures } from './figures.js';
 
 interface Report {
-  /** Missing if the registry didn't answer the request for advisories. */
+  /** Missing if the registry didn't respond to the request for advisories. */
   readonly vulnerabilities?: Readonly<Record<string, { readonly severity: string }>>;
   readonly message?: string;
 }
 
-/** The vulnerable packages and their severity, or why the registry didn't answer. */
+/** The vulnerable packages and their severity, or why the registry didn't respond. */
 async function audit(...options: string[]): Promise<{ found: string[] } | { unanswered: string }> {
   const output = await new Promise<string>((resolve) => {
     execFile('npm', ['audit', '--json', ...options], (_, stdout) => resolve(stdout));
@@ -30,7 +30,7 @@ it('finds no vulnerabilities', async ({ skip }) => {
   } else expect(report.found).toEqual([]);
 });
 
-describe('with a registry that', () => {
+describe('the audit', () => {
   let advisories: object | undefined;
   const registry = createServer((request, response) => {
     const isAudit = request.url?.endsWith('/advisories/bulk') && advisories;
@@ -43,18 +43,18 @@ describe('with a registry that', () => {
   beforeAll(() => once(registry.listen(0, '127.0.0.1'), 'listening'));
   afterAll(() => void registry.close());
 
-  it('knows no vulnerability, none is found', async () => {
+  it('finds nothing if the registry has no advisory for a package', async () => {
     advisories = {};
     expect(await askIt()).toEqual({ found: [] });
   });
 
-  it('knows one, it is found', async () => {
+  it('finds a vulnerability that the registry knows', async () => {
     const advisory = { id: 1, url: 'https://advisories.example/1', title: 'Anything', severity: 'high' };
     advisories = { ksuid: [{ ...advisory, vulnerable_versions: '*' }] };
     expect(await askIt()).toEqual({ found: ['ksuid: high'] });
   });
 
-  it('has no advisories, the audit doesn’t count as passed', async () => {
+  it('doesn’t pass if the registry doesn’t serve advisories', async () => {
     advisories = undefined;
     expect(await askIt()).toEqual({ unanswered: expect.stringContaining('404') });
   });

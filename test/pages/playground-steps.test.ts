@@ -130,7 +130,7 @@ it('the contractor gets the job that matches their saved search', async () => {
   }
 });
 
-it('the contractor’s webhook endpoint gets past events, and again the one that its server has lost', async () => {
+it('a replay sends past events to the contractor’s webhook endpoint, and another replay a lost event', async () => {
   const play = player(adjustable);
   const needed = ['SignUp', 'CreateJob', 'PublishJob', 'SignUpContractor', 'SubmitBid', 'ReviseBid'];
   for (const step of STEPS.filter(({ name }) => needed.includes(name))) await play(step);

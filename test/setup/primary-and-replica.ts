@@ -20,7 +20,7 @@ export interface PrimaryAndReplica {
   readonly replicaUrl: string;
   /** The postmasters' process IDs. Every backend is a child of one. */
   readonly pids: { readonly primary: number; readonly replica: number | undefined };
-  /** While it's paused, the replica serves what it had. */
+  /** While replay is paused, the replica serves old data. */
   pauseReplay(): Promise<void>;
   /** Resolves once the replica has everything that the primary had when it was called. */
   catchUp(): Promise<void>;
@@ -32,13 +32,13 @@ export interface PrimaryAndReplica {
   remove(): Promise<void>;
 }
 
-/** Nothing waits for the disk. */
+/** Commits don't wait for the disk. */
 const HASTY = ['fsync=off'];
 const SETTINGS = ['wal_level=replica', 'max_wal_senders=4', 'max_connections=200'];
 
 const ACCESS = ['local all all trust', 'host all all 127.0.0.1/32 trust', 'host replication all 127.0.0.1/32 trust'];
 
-/** `settings` are for both. */
+/** Both servers get the settings. */
 export async function openPrimaryAndReplica(settings: readonly string[] = HASTY): Promise<PrimaryAndReplica> {
   const folder = temporaryFolder('replica');
   const [ofPrimary, ofReplica] = [join(folder.path, 'primary'), join(folder.path, 'replica')];

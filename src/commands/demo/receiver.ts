@@ -1,6 +1,6 @@
 /**
- * A contractor's server, which gets webhooks while the sample data is created. It loses one event, so there's a gap to
- * fill. It doesn't verify signatures. A real receiver must: see docs/webhooks.md.
+ * A contractor's server, which receives webhooks while the sample data is created. It loses one event, so there's a gap
+ * to fill. It doesn't verify signatures, but a real receiver must (see docs/webhooks.md).
  */
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -19,11 +19,11 @@ export async function openReceiver(lostType: string) {
   const stored: Webhook[] = [];
   let lost: string | undefined;
   const news = new EventEmitter();
-  const server = createServer((request, response) => void take(request, response));
+  const server = createServer((request, response) => void receive(request, response));
   server.listen(0, '127.0.0.1').unref();
   await once(server, 'listening');
 
-  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const webhook = (await json(request)) as Webhook;
     if (lost === undefined && webhook.type === lostType) lost = webhook.data.position;
     else stored.push(webhook);
@@ -31,7 +31,7 @@ export async function openReceiver(lostType: string) {
     news.emit('webhook');
   }
 
-  /** Waits for webhooks until one of them has the property. */
+  /** Resolves once a stored webhook has the property. */
   async function untilStored(hasProperty: (webhook: Webhook) => boolean): Promise<void> {
     const signal = AbortSignal.timeout(WAIT_MS);
     while (!stored.some(hasProperty)) await once(news, 'webhook', { signal });

@@ -36,7 +36,7 @@ export const SAVED_SEARCH = {
   alert: 'now',
 };
 
-/** The first contractor's server loses the first event of this type. They bid often, so others follow. */
+/** The first contractor's server loses the first event of this type. More follow, because they bid often. */
 export const LOST_EVENT = 'bid.submitted';
 
 /** A contractor who can't log in, because support has suspended the account. */

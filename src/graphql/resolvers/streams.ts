@@ -52,7 +52,7 @@ function streamOf<Input>(operation: Operation<Input, EventsToCome<object>>) {
   return async ({ args, context }: SubscribeRequest): Promise<AsyncIterable<unknown>> => {
     const { caller, opening } = context as Context;
     const { open } = await perform(operation, args, caller);
-    // A stream's own reads must reach the position that it joins at.
+    // A stream's own reads must include everything up to the position where the stream starts.
     caller.pool.readPrimary();
     if (!opening) throw new Error('A subscription ran outside of a stream.');
     return opening.begin(() => open(caller.pool));

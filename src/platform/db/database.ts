@@ -91,7 +91,7 @@ export interface DatabaseHooks {
   onOpen?: (reconnect: () => Promise<void>) => void;
   /** The database's current problem. Refusals name it instead of blaming the server's capacity. */
   problem?: () => 'database_away' | 'database_read_only' | undefined;
-  /** Reads that may be slightly stale go there, and it hears of each user's writes. */
+  /** Serves reads that may be slightly stale. It's told about each user's writes. */
   replica?: Replica | undefined;
 }
 
@@ -203,7 +203,7 @@ export function connect(
         client,
         () => hooks.watch?.holding(() => transact(work, end)) ?? transact(work, end),
       );
-      // The connection is free again, because this may wait for the replica.
+      // The connection is already released, because this may wait for the replica.
       if (end?.isCommitted && client.user !== undefined) await replica?.noteWrite(client.user, end.position);
       return answer;
     }

@@ -1,8 +1,8 @@
 /**
  * Reads that may be slightly stale use a replica. A statement opts in with `mayBeStale`, and a request uses one
  * database for all of these reads. In the same transaction as each read, the server asks the replica if it has replayed
- * what the user must see: their own writes, the events that they were sent, and everything older than the longest lag.
- * If it hasn't, or if it fails, the read and the rest of the request use the primary.
+ * what the user must see: their own writes, the events that they were sent, and everything older than `lagMaxSeconds`.
+ * If it hasn't, or if it fails, this read and the request's later reads use the primary.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisConnection } from '../redis.js';
@@ -56,7 +56,7 @@ export function openReplica({
   const pool = openPool(hooks);
   const probe = openProbe(hooks);
   const positions = createWrittenPositions(redis);
-  /** The primary's positions, oldest first. The first one is at least as old as the longest lag. */
+  /** The primary's positions, oldest first. Of those older than `lagMaxSeconds`, only the latest is kept. */
   const seen: { readonly atMs: number; readonly position: WalPosition }[] = [];
   let lagSeconds = Number.NaN;
   let problem: string | undefined = 'not checked yet';
@@ -64,24 +64,24 @@ export function openReplica({
 
   const recordRead = metrics.counter(
     'replica_reads_total',
-    'Reads that may use the replica: read there, or on the primary because the replica is behind, failed, or unusable.',
+    'Reads that may use the replica, by where they were read, or why they were read on the primary.',
     'outcome',
     OUTCOMES,
   );
   metrics.gauge('replica_usable', '1 while reads use the replica, otherwise 0.', () => Number(problem === undefined));
   metrics.gauge(
     'replica_lag_seconds',
-    'How far the replica is behind the primary. NaN while that isn’t known.',
+    'How many seconds the replica is behind the primary. NaN while that isn’t known.',
     () => lagSeconds,
   );
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const beganMs = performance.now();
     const [ofPrimary, ofReplica] = await Promise.allSettled([
       inTime(primary.send(PRIMARY_POSITION, [])),
       inTime(probe.send(REPLICA_POSITION, [])),
     ]);
-    // While the primary is away, nothing new is committed. The replica can serve what it has.
+    // While the primary is away, nothing new is committed, so the replica can still be read.
     const position = ofPrimary.status === 'fulfilled' ? walPosition(ofPrimary.value) : undefined;
     if (position !== undefined) seen.push({ atMs: beganMs, position });
     const oldestMs = beganMs - lagMaxSeconds * 1_000;
@@ -118,16 +118,16 @@ export function openReplica({
     problem = now;
   }
 
-  void look();
-  const looking = setInterval(() => void look(), REPLICA.lookEveryMs).unref();
+  void poll();
+  const polling = setInterval(() => void poll(), REPLICA.pollEveryMs).unref();
 
-  async function require(users: readonly string[], position: WalPosition | undefined): Promise<void> {
+  async function requireAtLeast(users: readonly string[], position: WalPosition | undefined): Promise<void> {
     if (position === undefined) return positions.keepOnPrimary(users);
     if (await positions.keep(users, position)) return;
     if (!(await waitFor(position))) positions.keepOnPrimary(users);
   }
 
-  /** Other instances can't read the position, but the replica that they read may reach it soon. */
+  /** Used if other instances can't read the position. Waits until the replica that they read has reached it. */
   async function waitFor(position: WalPosition): Promise<boolean> {
     const untilMs = performance.now() + lagMaxSeconds * 1_000;
     while (performance.now() < untilMs && !closing.signal.aborted) {
@@ -138,7 +138,7 @@ export function openReplica({
     return false;
   }
 
-  /** Reads of the primary's position that were asked for meanwhile share the next one. */
+  /** Calls that arrive while the primary's position is being read share the next read. */
   const primaryPosition = shared(() => inTime(primary.send(PRIMARY_POSITION, [])).then(walPosition, () => undefined));
 
   /** Returns undefined if the replica is behind this position. */
@@ -151,7 +151,7 @@ export function openReplica({
   }
 
   function readsOf(client: Client): ReplicaReads {
-    /** What the request must see. Undefined inside the promise means that it reads the primary. */
+    /** Resolves with the position that the request's reads must reach, or undefined if they use the primary. */
     let chosen: Promise<WalPosition | undefined> | undefined;
     const usePrimary = () => void (chosen = Promise.resolve(undefined));
 
@@ -183,13 +183,13 @@ export function openReplica({
 
   return {
     readsOf,
-    noteWrite: (user, position) => require([user], position),
+    noteWrite: (user, position) => requireAtLeast([user], position),
     bringUpToDate: async (users) => {
-      if (users.length > 0) await require(users, await primaryPosition());
+      if (users.length > 0) await requireAtLeast(users, await primaryPosition());
     },
     close: async () => {
       closing.abort();
-      clearInterval(looking);
+      clearInterval(polling);
       await Promise.all([pool.close(), probe.close()]);
     },
   };

@@ -1,14 +1,14 @@
-/** What the database needs of a replica (`replica.ts`). */
+/** What the database needs from a replica (`replica.ts`). */
 import type { Client } from '../quotas/quota.js';
 import { named, type Db, type NamedStatement } from './transaction.js';
 
 /** A position in the write-ahead log, in bytes. Every position up to 9 petabytes is exact. */
 export type WalPosition = number;
 
-/** After a COMMIT, it's sent in the same flush. */
+/** Sent in the same flush as a COMMIT, right after it. */
 export const PRIMARY_POSITION = named('primaryPosition', `select (pg_current_wal_insert_lsn() - '0/0')::text`);
 
-/** Undefined if the server isn't a primary, or isn't a replica. */
+/** Undefined if there is no row, or if a server that was never a replica is asked for a replica's position. */
 export function walPosition([row]: unknown[][]): WalPosition | undefined {
   return row?.[0] == null ? undefined : Number(row[0]);
 }
@@ -18,13 +18,13 @@ export interface Replica {
   readsOf(client: Client): ReplicaReads;
   /** Called before the response to a write is sent. The position is undefined if it couldn't be read. */
   noteWrite(user: string, position: WalPosition | undefined): Promise<void>;
-  /** From now on, these users read at least what is committed now. Called before an event is sent to them. */
+  /** Makes these users' later reads include everything committed so far. Called before an event is sent to them. */
   bringUpToDate(users: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ReplicaReads {
-  /** Returns the primary's answer if the replica can't be used. */
+  /** Reads the primary if the replica can't be used. */
   send(read: StaleRead): Promise<unknown[][]>;
   usePrimary(): void;
 }

@@ -1,6 +1,6 @@
 /**
- * How far each user's reads must reach: the WAL position after their last write, or after an event that they were sent.
- * Positions are kept for 30 seconds, for all of a user's sessions and keys. Instances share them in Redis.
+ * The WAL position that each user's reads must reach: the one after their last write, or after the last event that they
+ * were sent. It applies to all of the user's sessions and API keys for 30 seconds. Instances share it in Redis.
  */
 import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../redis.js';
@@ -10,7 +10,7 @@ import type { WalPosition } from './stale-reads.js';
 export interface WrittenPositions {
   /** Returns false if the other instances can't read it. */
   keep(users: readonly string[], position: WalPosition): Promise<boolean>;
-  /** 0 if the user can read any state. Undefined if that isn't known, because Redis can't be read. */
+  /** 0 if the user has no position, so any state will do. Undefined if Redis can't be read. */
   of(user: string | undefined): Promise<WalPosition | undefined>;
   /** For the next 30 seconds, this instance reads the primary for these users. */
   keepOnPrimary(users: readonly string[]): void;

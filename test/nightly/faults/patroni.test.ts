@@ -1,8 +1,8 @@
 /**
  * Failover with Patroni, with the files in `deploy/`: three machines with PostgreSQL, PgBouncer, and a server, and
  * HAProxy in front of both the server and PostgreSQL. Under the load of the storm's clients, the primary has one fault
- * after another, and finally its synchronous standby. Nobody intervenes. No acknowledged write is lost or doubled,
- * writes are back within 45 seconds, and reads from the replicas never fail.
+ * after another. Then its synchronous standby has one. Nobody intervenes. No acknowledged write is lost or doubled,
+ * writes work again within 45 seconds, and reads from the replicas never fail.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import postgres from 'postgres';
@@ -28,7 +28,7 @@ import { findingsIn } from './storm/verdict.js';
 
 const SEED = String(seedFrom(process.env.FAILOVER_SEED));
 const CLIENTS = 6;
-/** Before each fault, and before and after each repair. */
+/** How many operations must succeed before each fault, and before and after each repair. */
 const OPERATIONS = 100;
 const FROZEN_MS = 30_000;
 const WRITES_BACK_WITHIN_SECONDS = 45;
@@ -36,7 +36,7 @@ const WRITES_BACK_WITHIN_SECONDS = 45;
 interface Fault {
   readonly what: string;
   begin(roles: Roles): void;
-  /** The default is until writes are back. */
+  /** By default, the fault lasts until writes work again. */
   readonly lastsMs?: number;
   /** Gets the roles from before the fault. */
   end?(roles: Roles): void;
@@ -121,7 +121,7 @@ async function openMarket() {
 }
 
 needs('patroni').it(
-  'Patroni replaces a primary with any fault, and no acknowledged write is lost',
+  'Patroni replaces the primary after each kind of fault, and no acknowledged write is lost',
   async () => {
     const { cluster, proxy, instances, primaryUrl, replicasUrl } = await openMarket();
     const load = await openLoad(proxy.url, SEED, CLIENTS);
@@ -149,8 +149,9 @@ needs('patroni').it(
       const figures =
         `${what}: writes back after ${back.toFixed(1)} s (no write for ${pauseSeconds.toFixed(1)} s at most), ` +
         `the primary was ${roles.primary.name} and is ${primary.name}, all three replicating after ` +
-        `${wholeSeconds.toFixed(1)} s, ${acknowledged() - before} writes acknowledged; ${reads} reads from replicas, ${repeated} repeated, ` +
-        `${failed.length} failed, the longest took ${(longestMs / 1000).toFixed(2)} s`;
+        `${wholeSeconds.toFixed(1)} s, ${acknowledged() - before} writes acknowledged; ` +
+        `${reads} reads from replicas, ${repeated} repeated, ${failed.length} failed, ` +
+        `the longest took ${(longestMs / 1000).toFixed(2)} s`;
       printFigures(figures);
       if (back > WRITES_BACK_WITHIN_SECONDS || failed.length > 0 || keepsPrimary !== (primary === roles.primary))
         failures.push(figures, ...failed);
@@ -159,7 +160,7 @@ needs('patroni').it(
 
     const sql = postgres(primaryUrl, { max: 1, onnotice: () => {}, connection: { statement_timeout: 100_000 } });
     closing.push(() => sql.end());
-    // There was too little time between two failovers for autovacuum.
+    // There wasn't enough time between the failovers for autovacuum to analyze the tables.
     await sql`analyze`;
     const findings = findingsIn(withLostSendings(load.history), await readRows(sql), load.people);
     const ofKind = (kind: string) => findings.filter((finding) => finding.kind === kind).length;

@@ -123,7 +123,7 @@ async function signUp(
       return { ...sessionOf(services, user, session), user, ...profile, tokensAwarded, confirmationSent };
     });
   const account = await withFreeReferralCode(createAccount);
-  // The caller had no user when the transaction was committed.
+  // The caller wasn't a user yet when the transaction was committed, so the commit didn't store a position for them.
   await services.replica?.bringUpToDate([id]);
   return account;
 }

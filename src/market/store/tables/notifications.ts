@@ -30,7 +30,7 @@ export const notifications = pgTable(
       .on(t.userId, t.position)
       .where(sql`${t.isEmailedLater}`),
     index('notifications_by_position').on(t.position),
-    // Matches are many, and nothing looks for them by job. Each index that they're in makes matching more expensive.
+    // Excludes matches. There are many, no query finds them by job, and each index on them slows down matching.
     index('notifications_of_job_unmatched')
       .on(t.userId, t.jobId)
       .where(sql`${t.jobId} is not null and ${t.matchAlert} is null`),

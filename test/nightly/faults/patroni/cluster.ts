@@ -20,7 +20,7 @@ export interface Machine {
   start(): void;
   /** Sends the signal to all processes of these programs. Without programs, to all of the machine's processes. */
   signal(signal: NodeJS.Signals, ...programs: Program[]): void;
-  /** From then on, no packet leaves or reaches the machine. */
+  /** Disconnects the machine from the network. */
   cutOff(): void;
   reconnect(): void;
 }
@@ -33,7 +33,7 @@ export interface Roles {
 export interface Cluster {
   readonly machines: readonly Machine[];
   /**
-   * Resolves with the primary and its synchronous standby once all three machines are replicating, and agree on that.
+   * Resolves with the primary and its synchronous standby once all three machines replicate and agree on these roles.
    */
   whole(): Promise<Roles>;
   remove(): Promise<void>;
@@ -48,7 +48,7 @@ const TIMEOUTS = { statement: '10s', lock: '5s', idle_in_transaction_session: '1
 const DISK_MEGABYTES = 768;
 const WHOLE_WITHIN_MS = 180_000;
 const AS_POSTGRES = ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups'];
-/** Runs when its input ends, and thus also if the test is killed. */
+/** Runs when its input ends, which also happens if the test is killed. */
 const CLEAN_UP = `read _
 for n in 1 2 3; do
   ip netns pids "$1-$n" | xargs -r kill -9
