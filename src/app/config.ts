@@ -91,7 +91,7 @@ export const VARIABLES = {
       'the URL of a replica, or of a proxy for several replicas. Reads that may be slightly stale use it. If ' +
         'DATABASE_DIRECT_URL is set, this must also be the URL of a pooler',
     ),
-  DATABASE_REPLICA_LAG_MAX_SECONDS: wholeNumber(1, 30)
+  DATABASE_REPLICA_LAG_MAX_SECONDS: wholeNumber(1, 20)
     .default(5)
     .describe(
       'how many seconds a replica may be behind the primary. If it’s further behind, the server doesn’t read from it',

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => databases.remove());
 
 /** Long enough that a paused replica stays usable during a test, even on a busy machine. */
-const LAG_MAX_SECONDS = '30';
+const LAG_MAX_SECONDS = '20';
 
 function openApp(env: Record<string, string> = {}, redis?: RedisServer): Promise<TestApp> {
   const replica = {
@@ -249,8 +249,8 @@ needs('redis-server').describe('Two servers with Redis', () => {
   beforeAll(async () => {
     redis = createRedisServer();
     await redis.start();
-    one = await openApp({ DATABASE_REPLICA_LAG_MAX_SECONDS: '30' }, redis);
-    two = await openApp({ DATABASE_REPLICA_LAG_MAX_SECONDS: '30' }, redis);
+    one = await openApp({}, redis);
+    two = await openApp({}, redis);
     people = await gather(one);
     await until(async () => (await isUsable(one)) && isUsable(two));
   });
