@@ -241,6 +241,29 @@ it('Two servers without Redis don’t use a replica', async () => {
   }
 });
 
+/** The answers of a few seconds, in which the server notices what changed, and could start to use the replica. */
+async function statusesOf(app: TestApp, job: string, { token }: Person): Promise<number[]> {
+  const untilMs = performance.now() + 6_000;
+  const statuses = new Set<number>();
+  while (performance.now() < untilMs) statuses.add(await statusOf(app, job, token));
+  return [...statuses];
+}
+
+it('A server without Redis shows what users wrote on another one that has stopped', async () => {
+  const one = await openApp();
+  const two = await openApp();
+  try {
+    const people = await gather(two);
+    await databases.pauseReplay();
+    const job = await publish(two, people);
+    await two.close();
+    expect(await statusesOf(one, job, people.owner)).toEqual([200]);
+  } finally {
+    await databases.catchUp();
+    await one.close();
+  }
+});
+
 needs('redis-server').describe('Two servers with Redis', () => {
   let redis: RedisServer;
   let one: TestApp;
@@ -266,6 +289,14 @@ needs('redis-server').describe('Two servers with Redis', () => {
     const job = await publish(one, people);
     expect(await statusOf(two, job, people.owner.token)).toBe(200);
     await untilStale(two, job, people.stranger);
+  });
+
+  it('one shows a user what they wrote through the other before Redis lost its data', async () => {
+    await databases.pauseReplay();
+    const job = await publish(one, people);
+    await redis.kill();
+    await redis.start();
+    expect(await statusesOf(two, job, people.owner)).toEqual([200]);
   });
 
   it('while Redis is down, writes wait for the replica, and all reads use the primary', async () => {

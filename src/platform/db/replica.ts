@@ -81,6 +81,8 @@ export function openReplica({
       inTime(primary.send(PRIMARY_POSITION, [])),
       inTime(probe.send(REPLICA_POSITION, [])),
     ]);
+    // Other instances' positions may be unknown here. The next position is after all of them.
+    if (!(redis ? redis.isReachable() : isOnlyInstance())) seen.length = 0;
     // While the primary is away, nothing new is committed, so the replica can still be read.
     const position = ofPrimary.status === 'fulfilled' ? walPosition(ofPrimary.value) : undefined;
     if (position !== undefined) seen.push({ atMs: beganMs, position });
@@ -118,6 +120,13 @@ export function openReplica({
     problem = now;
   }
 
+  /** Redis may have restarted empty. The positions that it lost are before the next one that is read. */
+  function noteRedisReturn(): void {
+    seen.length = 0;
+    if (problem === undefined) setProblem('Redis was away, and may have lost users’ positions');
+  }
+
+  redis?.redis.on('ready', noteRedisReturn);
   void poll();
   const polling = setInterval(() => void poll(), REPLICA.pollEveryMs).unref();
 
@@ -190,6 +199,7 @@ export function openReplica({
     close: async () => {
       closing.abort();
       clearInterval(polling);
+      redis?.redis.off('ready', noteRedisReturn);
       await Promise.all([pool.close(), probe.close()]);
     },
   };
