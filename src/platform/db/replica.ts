@@ -140,15 +140,16 @@ export function openReplica({
   async function waitFor(position: WalPosition): Promise<boolean> {
     const untilMs = performance.now() + lagMaxSeconds * 1_000;
     while (performance.now() < untilMs && !closing.signal.aborted) {
-      const replayed = await inTime(probe.send(REPLICA_POSITION, [])).then(walPosition, () => undefined);
+      const replayed = await replicaPosition();
       if (replayed !== undefined && replayed >= position) return true;
       await sleep(REPLICA.waitStepMs);
     }
     return false;
   }
 
-  /** Calls that arrive while the primary's position is being read share the next read. */
+  /** Calls that arrive while a position is being read share the next read. */
   const primaryPosition = shared(() => inTime(primary.send(PRIMARY_POSITION, [])).then(walPosition, () => undefined));
+  const replicaPosition = shared(() => inTime(probe.send(REPLICA_POSITION, [])).then(walPosition, () => undefined));
 
   /** Returns undefined if the replica is behind this position. */
   async function readReplica(client: Client, position: WalPosition, { statement, params, isLong }: StaleRead) {
