@@ -210,7 +210,9 @@ const STATEMENT_TIMEOUT = '57014';
 
 /** True if the primary would refuse the read as well: it takes too long, or the caller has too many calls. */
 function isCallersOwn(error: unknown): boolean {
-  return error instanceof Overload ? error.sqlstate === STATEMENT_TIMEOUT : error instanceof Refusal;
+  if (error instanceof Overload) return error.sqlstate === STATEMENT_TIMEOUT;
+  // The replica may be full although the primary isn't.
+  return error instanceof Refusal && error.code !== 'OVERLOADED';
 }
 
 /** Rejects if there is no answer in time. A frozen server keeps its connections open. */
