@@ -151,12 +151,16 @@ export function openReplica({
   const primaryPosition = shared(() => inTime(primary.send(PRIMARY_POSITION, [])).then(walPosition, () => undefined));
   const replicaPosition = shared(() => inTime(probe.send(REPLICA_POSITION, [])).then(walPosition, () => undefined));
 
-  /** Returns undefined if the replica is behind this position. */
+  /** Also returns what the replica has replayed after the read. Undefined if it's behind the needed position. */
   async function readReplica(client: Client, position: WalPosition, { statement, params, isLong }: StaleRead) {
     const on = pool.of(client);
     return ((isLong && on.forLong?.()) || on).inTransaction(async (tx) => {
-      const [check, rows] = await tx.commitWith(tx.send(HAS_REPLAYED, [position]), tx.send(statement, params));
-      return check[0]?.[0] === true ? rows : undefined;
+      const [check, rows, after] = await tx.commitWith(
+        tx.send(HAS_REPLAYED, [position]),
+        tx.send(statement, params),
+        tx.send(REPLICA_POSITION, []),
+      );
+      return check[0]?.[0] === true ? { rows, reached: walPosition(after) ?? Infinity } : undefined;
     });
   }
 
@@ -164,6 +168,8 @@ export function openReplica({
     /** Resolves with the position that the request's reads must reach, or undefined if they use the primary. */
     let chosen: Promise<WalPosition | undefined> | undefined;
     const usePrimary = () => void (chosen = Promise.resolve(undefined));
+    /** Another replica at the same address may be further behind. */
+    let reached = 0;
 
     async function choose(): Promise<WalPosition | undefined> {
       const own = problem === undefined ? await positions.of(client.user) : undefined;
@@ -176,9 +182,12 @@ export function openReplica({
       const position = await (chosen ??= choose());
       if (position !== undefined) {
         try {
-          const rows = await readReplica(client, position, read);
-          recordRead(rows ? 'replica' : 'behind');
-          if (rows) return rows;
+          const answer = await readReplica(client, Math.max(position, reached), read);
+          recordRead(answer ? 'replica' : 'behind');
+          if (answer) {
+            reached = Math.max(reached, answer.reached);
+            return answer.rows;
+          }
         } catch (error) {
           if (isCallersOwn(error)) throw error;
           recordRead('failed');
