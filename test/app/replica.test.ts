@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { openPrimaryAndReplica, type PrimaryAndReplica } from '../setup/primary-and-replica.js';
 import { openTestApp, type TestApp } from '../setup/app.js';
 import { needs } from '../setup/needs.js';
+import { mailTo } from '../market/mail/mailbox.js';
 import { openReceiver } from '../market/webhooks/receiver.js';
 import { until } from '../platform/security/until.js';
 import { createRedisServer, type RedisServer } from '../platform/security/redis-server.js';
@@ -150,6 +151,17 @@ describe('One server with a replica', () => {
     for (let text = ''; !text.includes(job); text += (await reader.read()).value ?? '');
     expect(await statusOf(app, job, token)).toBe(200);
     await reader.cancel();
+  });
+
+  it('shows a person the address that they confirmed with an email’s link', async () => {
+    const { token, profileId, email } = await contractor(app, 'Vera');
+    const mail = await mailTo(app, email, 'Confirm your email address');
+    await databases.catchUp();
+    await databases.pauseReplay();
+    const confirmed = await app.rest('POST', '/v1/auth/verify-email', { body: { token: mail.token } });
+    expect(confirmed.status).toBe(200);
+    const { data } = await app.graphql(`{ contractor(id: "${profileId}") { user { emailVerified } } }`, { token });
+    expect(data?.contractor.user.emailVerified).toBe(true);
   });
 
   it('reads balances, and what a write depends on, from the primary', async () => {
