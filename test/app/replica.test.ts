@@ -153,6 +153,23 @@ describe('One server with a replica', () => {
     await reader.cancel();
   });
 
+  it('lists notifications from the same database as their jobs', async () => {
+    const { token } = people.bidder;
+    await followJobs(people.bidder);
+    await databases.pauseReplay();
+    const job = await publish(app, people);
+    const read = async () => {
+      const query =
+        '{ viewer { notifications(first: 1) { nodes { event { ... on JobEvent { jobId job { id } } } } } } }';
+      const { data } = await app.graphql(query, { token });
+      return data?.viewer.notifications.nodes[0]?.event;
+    };
+    await until(async () => (await app.sql`select 1 from notifications where job_id = ${job}`).length > 0);
+    expect(await read()).not.toEqual({ jobId: job, job: null });
+    await databases.catchUp();
+    await until(async () => (await read())?.job?.id === job);
+  });
+
   it('shows a person the address that they confirmed with an email’s link', async () => {
     const { token, profileId, email } = await contractor(app, 'Vera');
     const mail = await mailTo(app, email, 'Confirm your email address');
