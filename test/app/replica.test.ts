@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { openPrimaryAndReplica, type PrimaryAndReplica } from '../setup/primary-and-replica.js';
 import { openTestApp, type TestApp } from '../setup/app.js';
 import { needs } from '../setup/needs.js';
+import { mailTo } from '../market/mail/mailbox.js';
 import { openReceiver } from '../market/webhooks/receiver.js';
 import { until } from '../platform/security/until.js';
 import { createRedisServer, type RedisServer } from '../platform/security/redis-server.js';
@@ -152,6 +153,34 @@ describe('One server with a replica', () => {
     await reader.cancel();
   });
 
+  it('lists notifications from the same database as their jobs', async () => {
+    const { token } = people.bidder;
+    await followJobs(people.bidder);
+    await databases.pauseReplay();
+    const job = await publish(app, people);
+    const read = async () => {
+      const query =
+        '{ viewer { notifications(first: 1) { nodes { event { ... on JobEvent { jobId job { id } } } } } } }';
+      const { data } = await app.graphql(query, { token });
+      return data?.viewer.notifications.nodes[0]?.event;
+    };
+    await until(async () => (await app.sql`select 1 from notifications where job_id = ${job}`).length > 0);
+    expect(await read()).not.toEqual({ jobId: job, job: null });
+    await databases.catchUp();
+    await until(async () => (await read())?.job?.id === job);
+  });
+
+  it('shows a person the address that they confirmed with an email’s link', async () => {
+    const { token, profileId, email } = await contractor(app, 'Vera');
+    const mail = await mailTo(app, email, 'Confirm your email address');
+    await databases.catchUp();
+    await databases.pauseReplay();
+    const confirmed = await app.rest('POST', '/v1/auth/verify-email', { body: { token: mail.token } });
+    expect(confirmed.status).toBe(200);
+    const { data } = await app.graphql(`{ contractor(id: "${profileId}") { user { emailVerified } } }`, { token });
+    expect(data?.contractor.user.emailVerified).toBe(true);
+  });
+
   it('reads balances, and what a write depends on, from the primary', async () => {
     await databases.pauseReplay();
     const job = await publish(app, people);
@@ -241,6 +270,29 @@ it('Two servers without Redis don’t use a replica', async () => {
   }
 });
 
+/** The answers of a few seconds, in which the server notices what changed, and could start to use the replica. */
+async function statusesOf(app: TestApp, job: string, { token }: Person): Promise<number[]> {
+  const untilMs = performance.now() + 6_000;
+  const statuses = new Set<number>();
+  while (performance.now() < untilMs) statuses.add(await statusOf(app, job, token));
+  return [...statuses];
+}
+
+it('A server without Redis shows what users wrote on another one that has stopped', async () => {
+  const one = await openApp();
+  const two = await openApp();
+  try {
+    const people = await gather(two);
+    await databases.pauseReplay();
+    const job = await publish(two, people);
+    await two.close();
+    expect(await statusesOf(one, job, people.owner)).toEqual([200]);
+  } finally {
+    await databases.catchUp();
+    await one.close();
+  }
+});
+
 needs('redis-server').describe('Two servers with Redis', () => {
   let redis: RedisServer;
   let one: TestApp;
@@ -266,6 +318,14 @@ needs('redis-server').describe('Two servers with Redis', () => {
     const job = await publish(one, people);
     expect(await statusOf(two, job, people.owner.token)).toBe(200);
     await untilStale(two, job, people.stranger);
+  });
+
+  it('one shows a user what they wrote through the other before Redis lost its data', async () => {
+    await databases.pauseReplay();
+    const job = await publish(one, people);
+    await redis.kill();
+    await redis.start();
+    expect(await statusesOf(two, job, people.owner)).toEqual([200]);
   });
 
   it('while Redis is down, writes wait for the replica, and all reads use the primary', async () => {

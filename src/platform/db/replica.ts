@@ -4,7 +4,7 @@
  * what the user must see: their own writes, the events that they were sent, and everything older than `lagMaxSeconds`.
  * If it hasn't, or if it fails, this read and the request's later reads use the primary.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { RedisConnection } from '../redis.js';
 import { REPLICA } from '../service-limits.js';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -81,6 +81,8 @@ export function openReplica({
       inTime(primary.send(PRIMARY_POSITION, [])),
       inTime(probe.send(REPLICA_POSITION, [])),
     ]);
+    // Other instances' positions may be unknown here. The next position is after all of them.
+    if (!(redis ? redis.isReachable() : isOnlyInstance())) seen.length = 0;
     // While the primary is away, nothing new is committed, so the replica can still be read.
     const position = ofPrimary.status === 'fulfilled' ? walPosition(ofPrimary.value) : undefined;
     if (position !== undefined) seen.push({ atMs: beganMs, position });
@@ -118,6 +120,13 @@ export function openReplica({
     problem = now;
   }
 
+  /** Redis may have restarted empty. The positions that it lost are before the next one that is read. */
+  function noteRedisReturn(): void {
+    seen.length = 0;
+    if (problem === undefined) setProblem('Redis was away, and may have lost users’ positions');
+  }
+
+  redis?.redis.on('ready', noteRedisReturn);
   void poll();
   const polling = setInterval(() => void poll(), REPLICA.pollEveryMs).unref();
 
@@ -131,22 +140,27 @@ export function openReplica({
   async function waitFor(position: WalPosition): Promise<boolean> {
     const untilMs = performance.now() + lagMaxSeconds * 1_000;
     while (performance.now() < untilMs && !closing.signal.aborted) {
-      const replayed = await inTime(probe.send(REPLICA_POSITION, [])).then(walPosition, () => undefined);
+      const replayed = await replicaPosition();
       if (replayed !== undefined && replayed >= position) return true;
       await sleep(REPLICA.waitStepMs);
     }
     return false;
   }
 
-  /** Calls that arrive while the primary's position is being read share the next read. */
+  /** Calls that arrive while a position is being read share the next read. */
   const primaryPosition = shared(() => inTime(primary.send(PRIMARY_POSITION, [])).then(walPosition, () => undefined));
+  const replicaPosition = shared(() => inTime(probe.send(REPLICA_POSITION, [])).then(walPosition, () => undefined));
 
-  /** Returns undefined if the replica is behind this position. */
+  /** Also returns what the replica has replayed after the read. Undefined if it's behind the needed position. */
   async function readReplica(client: Client, position: WalPosition, { statement, params, isLong }: StaleRead) {
     const on = pool.of(client);
     return ((isLong && on.forLong?.()) || on).inTransaction(async (tx) => {
-      const [check, rows] = await tx.commitWith(tx.send(HAS_REPLAYED, [position]), tx.send(statement, params));
-      return check[0]?.[0] === true ? rows : undefined;
+      const [check, rows, after] = await tx.commitWith(
+        tx.send(HAS_REPLAYED, [position]),
+        tx.send(statement, params),
+        tx.send(REPLICA_POSITION, []),
+      );
+      return check[0]?.[0] === true ? { rows, reached: walPosition(after) ?? Infinity } : undefined;
     });
   }
 
@@ -154,6 +168,8 @@ export function openReplica({
     /** Resolves with the position that the request's reads must reach, or undefined if they use the primary. */
     let chosen: Promise<WalPosition | undefined> | undefined;
     const usePrimary = () => void (chosen = Promise.resolve(undefined));
+    /** Another replica at the same address may be further behind. */
+    let reached = 0;
 
     async function choose(): Promise<WalPosition | undefined> {
       const own = problem === undefined ? await positions.of(client.user) : undefined;
@@ -166,9 +182,12 @@ export function openReplica({
       const position = await (chosen ??= choose());
       if (position !== undefined) {
         try {
-          const rows = await readReplica(client, position, read);
-          recordRead(rows ? 'replica' : 'behind');
-          if (rows) return rows;
+          const answer = await readReplica(client, Math.max(position, reached), read);
+          recordRead(answer ? 'replica' : 'behind');
+          if (answer) {
+            reached = Math.max(reached, answer.reached);
+            return answer.rows;
+          }
         } catch (error) {
           if (isCallersOwn(error)) throw error;
           recordRead('failed');
@@ -190,6 +209,7 @@ export function openReplica({
     close: async () => {
       closing.abort();
       clearInterval(polling);
+      redis?.redis.off('ready', noteRedisReturn);
       await Promise.all([pool.close(), probe.close()]);
     },
   };
@@ -199,12 +219,16 @@ const STATEMENT_TIMEOUT = '57014';
 
 /** True if the primary would refuse the read as well: it takes too long, or the caller has too many calls. */
 function isCallersOwn(error: unknown): boolean {
-  return error instanceof Overload ? error.sqlstate === STATEMENT_TIMEOUT : error instanceof Refusal;
+  if (error instanceof Overload) return error.sqlstate === STATEMENT_TIMEOUT;
+  // The replica may be full although the primary isn't.
+  return error instanceof Refusal && error.code !== 'OVERLOADED';
 }
 
 /** Rejects if there is no answer in time. A frozen server keeps its connections open. */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
-  const late = sleep(REPLICA.answerWithinMs, undefined, { ref: false }).then(() => {
+  const late = sleep(REPLICA.answerWithinMs, undefined, { ref: false }).then(async () => {
+    // After the event loop stalls, timers run before sockets are read. An answer may already have arrived.
+    await setImmediate();
     throw new Error('no answer in time');
   });
   return Promise.race([answer, late]);

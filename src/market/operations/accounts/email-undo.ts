@@ -75,7 +75,10 @@ export const undoEmailChange = operation({
         await enqueueMail(services.mail, tx, { kind: 'email_undone', email: currentEmail, userId });
         return { email, pending: false };
       });
-    return undo().catch(asEmailTaken);
+    const outcome = await undo().catch(asEmailTaken);
+    // The link's request has no user.
+    await services.replica?.bringUpToDate([userId]);
+    return outcome;
   },
 });
 

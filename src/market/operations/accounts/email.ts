@@ -115,6 +115,8 @@ export const verifyEmail = operation({
         await enqueueMail(services.mail, tx, { kind, email: formerEmail, userId });
       });
     await confirm().catch(asEmailTaken);
+    // The link's request has no user.
+    await services.replica?.bringUpToDate([userId]);
     return { email };
   },
 });

@@ -110,6 +110,8 @@ export const resetPassword = operation({
       await logAccountEvents(tx, [{ type: 'account.password_changed', userId, data: { cause: 'reset' } }]);
       await enqueueMail(services.mail, tx, { kind: 'password_changed', email, userId });
     });
+    // The link's request has no user.
+    await services.replica?.bringUpToDate([userId]);
     return { changed: true };
   },
 });

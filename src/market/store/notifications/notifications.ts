@@ -11,7 +11,7 @@ import type { Role, Viewer } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
 import { pagedList, type Page, type SamePageRequest } from '../../../platform/db/pages/page.js';
 import { mayBeAbsent, type Fields } from '../../../platform/db/rows.js';
-import { asArray, builder, statement, type Placeholders } from '../../../platform/db/statement.js';
+import { asArray, builder, mayBeStale, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { accountEventShape, type AccountEvent } from '../events/account-event-log.js';
 import { eventShape, type EventRow } from '../events/events.js';
 import { FEED_END, feedEndOf } from '../searches/feed-end.js';
@@ -117,6 +117,8 @@ function visibleNotifications(role: Role, $: Placeholders<ViewerIds>, fields: Fi
 const listFor = forEachRole((role) =>
   pagedList({
     name: 'listNotifications',
+    // Their jobs and bids may be stale, too. A notification of a job that's missing would lead nowhere.
+    mayBeStale: true,
     keys: { position: notifications.position },
     direction: 'desc',
     fields: shapeFor(role),
@@ -149,17 +151,19 @@ export function listNotifications(
 }
 
 const countFor = forEachRole((role) =>
-  statement('countUnread', { count: sql<number>`count(*)::int` }, ($: Placeholders<ViewerIds>, fields) =>
-    builder.select(fields).from(
-      visibleNotifications(
-        role,
-        $,
-        { position: notifications.position },
-        sql`${notifications.position} > ${readUpTo($)} and ${notifications.position} <= ${endOf(role, $)}`,
-      )
-        .orderBy(sql`${notifications.position} desc`)
-        .limit(UNREAD_COUNTED_MAX)
-        .as('unread'),
+  mayBeStale(
+    statement('countUnread', { count: sql<number>`count(*)::int` }, ($: Placeholders<ViewerIds>, fields) =>
+      builder.select(fields).from(
+        visibleNotifications(
+          role,
+          $,
+          { position: notifications.position },
+          sql`${notifications.position} > ${readUpTo($)} and ${notifications.position} <= ${endOf(role, $)}`,
+        )
+          .orderBy(sql`${notifications.position} desc`)
+          .limit(UNREAD_COUNTED_MAX)
+          .as('unread'),
+      ),
     ),
   ),
 );
