@@ -1,6 +1,7 @@
 /** Opens the replica at `DATABASE_REPLICA_URL`. */
 import type { Logger } from 'pino';
-import { connect, type Connection, type Database, type DatabaseSettings } from '../platform/db/database.js';
+import { connect, type Connection, type DatabaseSettings } from '../platform/db/database.js';
+import type { DatabaseWatch } from '../platform/db/database-watch.js';
 import { openReplica } from '../platform/db/replica.js';
 import type { Replica } from '../platform/db/stale-reads.js';
 import { openRedis } from '../platform/redis.js';
@@ -16,7 +17,7 @@ interface ReplicaServices {
   readonly settings: Partial<DatabaseSettings>;
   readonly limits: QuotaTable;
   readonly metrics: Metrics;
-  readonly primary: Database;
+  readonly databaseWatch: Pick<DatabaseWatch, 'probe' | 'problem'>;
 }
 
 interface OpenReplica {
@@ -28,7 +29,7 @@ interface OpenReplica {
 
 export function replicaFor(
   { DATABASE_REPLICA_URL: url, DATABASE_REPLICA_LAG_MAX_SECONDS: lagMaxSeconds, REDIS_URL }: Config,
-  { log, connection, settings, limits, metrics, primary }: ReplicaServices,
+  { log, connection, settings, limits, metrics, databaseWatch }: ReplicaServices,
 ): OpenReplica | undefined {
   if (url === undefined) return undefined;
   const address: Connection = {
@@ -41,7 +42,8 @@ export function replicaFor(
   let isOnlyInstance = () => false;
   const replica = openReplica({
     lagMaxSeconds,
-    primary,
+    primary: databaseWatch.probe,
+    isPrimaryAway: () => databaseWatch.problem?.overloadCause === 'database_away',
     redis,
     metrics,
     isOnlyInstance: () => isOnlyInstance(),

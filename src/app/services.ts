@@ -111,7 +111,7 @@ export async function openServices(
     problem: () => databaseWatch.problem?.overloadCause,
   };
   const settings = { poolSize: config.DATABASE_POOL_SIZE, ...timeouts };
-  const replica = replicaFor(config, { log, connection, settings, limits, metrics, primary: databaseWatch.probe });
+  const replica = replicaFor(config, { log, connection, settings, limits, metrics, databaseWatch });
   const db = connect(
     connection,
     settings,

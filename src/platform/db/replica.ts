@@ -25,6 +25,8 @@ import { createWrittenPositions } from './written-positions.js';
 export interface ReplicaOptions {
   readonly lagMaxSeconds: number;
   readonly primary: Db;
+  /** True if nobody can write. */
+  isPrimaryAway(): boolean;
   openPool(hooks: DatabaseHooks): Database;
   openProbe(hooks: DatabaseHooks): Database;
   readonly redis: RedisConnection | undefined;
@@ -43,6 +45,7 @@ const OUTCOMES = ['replica', 'behind', 'failed', 'unusable'];
 export function openReplica({
   lagMaxSeconds,
   primary,
+  isPrimaryAway,
   openPool,
   openProbe,
   redis,
@@ -83,7 +86,6 @@ export function openReplica({
     ]);
     // Other instances' positions may be unknown here. The next position is after all of them.
     if (!(redis ? redis.isReachable() : isOnlyInstance())) seen.length = 0;
-    // While the primary is away, nothing new is committed, so the replica can still be read.
     const position = ofPrimary.status === 'fulfilled' ? walPosition(ofPrimary.value) : undefined;
     if (position !== undefined) seen.push({ atMs: beganMs, position });
     const oldestMs = beganMs - lagMaxSeconds * 1_000;
@@ -104,7 +106,11 @@ export function openReplica({
   function problemOf(answer: PromiseSettledResult<unknown>, replayed: WalPosition | undefined): string | undefined {
     if (answer.status === 'rejected') return String(answer.reason);
     if (replayed === undefined) return 'the address doesn’t lead to a replica';
-    if (seen.length === 0) return 'the primary’s position isn’t known yet';
+    const newest = seen.at(-1);
+    if (!newest) return 'the primary’s position isn’t known yet';
+    // While the primary is away, nothing new is committed. Otherwise, the replica may be any number of seconds behind.
+    if (!isPrimaryAway() && performance.now() - newest.atMs > lagMaxSeconds * 1_000)
+      return 'the primary’s position can’t be read';
     if (replayed < needed()) return `the replica is more than ${lagMaxSeconds} seconds behind`;
     if (redis && !redis.isReachable()) return 'Redis can’t be reached';
     if (!redis && !isOnlyInstance()) return 'several servers run without Redis';

@@ -1,5 +1,4 @@
 /** Decisions about replicas that a test with one real replica can't reach. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { named, type Database, type Db } from '../../../src/platform/db/database.js';
 import { openReplica, type ReplicaOptions } from '../../../src/platform/db/replica.js';
@@ -43,6 +42,7 @@ function open(options: Partial<ReplicaOptions> = {}): Replica {
   return openReplica({
     lagMaxSeconds: 5,
     primary: fake(async () => [['100']]),
+    isPrimaryAway: () => false,
     openPool: () => fake(onReplica),
     openProbe: () => fake(probed),
     redis: undefined,
@@ -106,7 +106,7 @@ it('An event loop that stalls doesn’t look like a lost replica', async () => {
         return answer;
       }),
   });
-  await sleep(1_000);
+  await until(() => problems.length > 0);
   expect(problems).toEqual(['usable']);
 });
 
@@ -121,8 +121,31 @@ it('Writes that wait for the replica share their questions', async () => {
   });
   const waits = Array.from({ length: 500 }, (_, at) => replica.noteWrite(`u${at}`, 200));
   asked = 0;
-  await sleep(200);
+  await until(() => asked > 3);
   replayed = 200;
   await Promise.all(waits);
   expect(asked).toBeLessThan(100);
 });
+
+it.each([
+  [false, ['usable', 'the primary’s position can’t be read']],
+  [true, ['usable']],
+])(
+  'If this server can’t ask the primary, and it’s away: %s, the replica’s lag must be known',
+  async (isAway, expected) => {
+    await replica.close();
+    problems = [];
+    let polls = 0;
+    replica = open({
+      lagMaxSeconds: 0.5,
+      isPrimaryAway: () => isAway,
+      primary: fake(async () => {
+        polls += 1;
+        if (polls > 1) throw new Error('cut off');
+        return [['100']];
+      }),
+    });
+    await until(() => polls > 2);
+    expect(problems).toEqual(expected);
+  },
+);
