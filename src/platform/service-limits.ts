@@ -55,7 +55,9 @@ export const REPLICA = {
   pollEveryMs: 1_000,
   /** Shorter than the interval, so checks never overlap. */
   answerWithinMs: 900,
-  /** How long a user's reads must include their last write. Longer than the highest DATABASE_REPLICA_LAG_MAX_SECONDS. */
+  /**
+   * How long a user's reads must include their last write. Longer than the highest DATABASE_REPLICA_LAG_MAX_SECONDS.
+   */
   positionKeptSeconds: 30,
   /** This many users' positions take about ten megabytes of an instance's memory. */
   usersMax: 100_000,

@@ -242,16 +242,19 @@ export function flawsIn(shape: Shape, body: Values): Flaw[] {
   }
   for (const [field, kind] of Object.entries(shape))
     if (kind.required && !(field in body)) flaws.push({ field, byType: true });
+  // Only fields that are valid on their own are compared.
+  const given = (pair: readonly string[]) => {
+    const areSound = pair.every((field) => field in shape && !flaws.some((flaw) => flaw.field === field));
+    return areSound && pair.every((field) => body[field] != null);
+  };
   for (const pair of [
     ['budgetMin', 'budgetMax'],
     ['desiredStartDate', 'desiredCompletionDate'],
   ] as const) {
     const [least, most] = pair.map((field) => body[field]);
-    const areSound = pair.every((field) => field in shape && !flaws.some((flaw) => flaw.field === field));
-    if (areSound && least != null && most != null && least > most)
-      flaws.push(...pair.map((field) => ({ field, byType: false })));
+    if (given(pair) && least! > most!) flaws.push(...pair.map((field) => ({ field, byType: false })));
   }
-  if (body.category != null && body.categories != null) flaws.push({ field: 'category', byType: false });
+  if (given(['category', 'categories'])) flaws.push({ field: 'category', byType: false });
   return flaws;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Metrics of the market and the database, in addition to each instance's own counters. They're cached for half a
- * minute. The counts of all jobs are exact and therefore take a tenth of a second per million jobs, so they're cached for
- * five minutes.
+ * minute. The counts of all jobs are exact, and take a tenth of a second per million jobs. So they're cached for five
+ * minutes.
  */
 import { sql } from 'drizzle-orm';
 import { isIn, JOB_STATES, STATES_IN_DISPUTE, type JobState } from '../rules/states.js';

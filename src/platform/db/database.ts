@@ -8,7 +8,7 @@ import { NO_EVENTS, SERVER, type Client, type QuotaEvents } from '../quotas/quot
 import type { QuotaTable } from '../quotas/quota-table.js';
 import { Overload, Refusal } from '../errors.js';
 import { asRefusal, codeOf, mayBeRetried, overload } from './database-errors.js';
-import { PRIMARY_POSITION, walPosition, type Replica, type ReplicaReads, type WalPosition } from './stale-reads.js';
+import { readPrimaryPosition, walPosition, type Replica, type ReplicaReads, type WalPosition } from './stale-reads.js';
 import { inTransactionOn, named, type Db, type NamedStatement, type Transaction } from './transaction.js';
 import { DATABASE } from '../service-limits.js';
 
@@ -146,7 +146,7 @@ export function connect(
     const send: Db['send'] = (statement, params) => sendOn(client, statement, params);
     const readPosition = async (committed: CommitEnd) => {
       committed.isCommitted = true;
-      committed.position = walPosition(await send(PRIMARY_POSITION, []).catch(() => []));
+      committed.position = walPosition(await send(readPrimaryPosition, []).catch(() => []));
     };
     try {
       return await inTransactionOn(send, work, end && (() => readPosition(end)));

@@ -12,7 +12,7 @@ import { Overload, Refusal } from '../errors.js';
 import type { Client } from '../quotas/quota.js';
 import type { Database, DatabaseHooks } from './database.js';
 import {
-  PRIMARY_POSITION,
+  readPrimaryPosition,
   walPosition,
   type Replica,
   type ReplicaReads,
@@ -37,8 +37,8 @@ export interface ReplicaOptions {
   onUsable(): void;
 }
 
-const REPLICA_POSITION = named('replicaPosition', `select (pg_last_wal_replay_lsn() - '0/0')::text`);
-const HAS_REPLAYED = named('hasReplayed', `select pg_last_wal_replay_lsn() >= '0/0'::pg_lsn + $1::numeric`);
+const readReplicaPosition = named('readReplicaPosition', `select (pg_last_wal_replay_lsn() - '0/0')::text`);
+const hasReplayed = named('hasReplayed', `select pg_last_wal_replay_lsn() >= '0/0'::pg_lsn + $1::numeric`);
 
 const OUTCOMES = ['replica', 'behind', 'failed', 'unusable'];
 
@@ -81,8 +81,8 @@ export function openReplica({
   async function poll(): Promise<void> {
     const beganMs = performance.now();
     const [ofPrimary, ofReplica] = await Promise.allSettled([
-      inTime(primary.send(PRIMARY_POSITION, [])),
-      inTime(probe.send(REPLICA_POSITION, [])),
+      inTime(primary.send(readPrimaryPosition, [])),
+      inTime(probe.send(readReplicaPosition, [])),
     ]);
     // Other instances' positions may be unknown here. The next position is after all of them.
     if (!(redis ? redis.isReachable() : isOnlyInstance())) seen.length = 0;
@@ -146,7 +146,7 @@ export function openReplica({
   async function waitFor(position: WalPosition): Promise<boolean> {
     const untilMs = performance.now() + lagMaxSeconds * 1_000;
     while (performance.now() < untilMs && !closing.signal.aborted) {
-      const replayed = await replicaPosition();
+      const replayed = await latestReplicaPosition();
       if (replayed !== undefined && replayed >= position) return true;
       await sleep(REPLICA.waitStepMs);
     }
@@ -154,17 +154,21 @@ export function openReplica({
   }
 
   /** Calls that arrive while a position is being read share the next read. */
-  const primaryPosition = shared(() => inTime(primary.send(PRIMARY_POSITION, [])).then(walPosition, () => undefined));
-  const replicaPosition = shared(() => inTime(probe.send(REPLICA_POSITION, [])).then(walPosition, () => undefined));
+  const latestPrimaryPosition = shared(() =>
+    inTime(primary.send(readPrimaryPosition, [])).then(walPosition, () => undefined),
+  );
+  const latestReplicaPosition = shared(() =>
+    inTime(probe.send(readReplicaPosition, [])).then(walPosition, () => undefined),
+  );
 
   /** Also returns what the replica has replayed after the read. Undefined if it's behind the needed position. */
   async function readReplica(client: Client, position: WalPosition, { statement, params, isLong }: StaleRead) {
     const on = pool.of(client);
     return ((isLong && on.forLong?.()) || on).inTransaction(async (tx) => {
       const [check, rows, after] = await tx.commitWith(
-        tx.send(HAS_REPLAYED, [position]),
+        tx.send(hasReplayed, [position]),
         tx.send(statement, params),
-        tx.send(REPLICA_POSITION, []),
+        tx.send(readReplicaPosition, []),
       );
       return check[0]?.[0] === true ? { rows, reached: walPosition(after) ?? Infinity } : undefined;
     });
@@ -210,7 +214,7 @@ export function openReplica({
     readsOf,
     noteWrite: (user, position) => requireAtLeast([user], position),
     bringUpToDate: async (users) => {
-      if (users.length > 0) await requireAtLeast(users, await primaryPosition());
+      if (users.length > 0) await requireAtLeast(users, await latestPrimaryPosition());
     },
     close: async () => {
       closing.abort();

@@ -6,7 +6,7 @@ import { named, type Db, type NamedStatement } from './transaction.js';
 export type WalPosition = number;
 
 /** Sent in the same flush as a COMMIT, right after it. */
-export const PRIMARY_POSITION = named('primaryPosition', `select (pg_current_wal_insert_lsn() - '0/0')::text`);
+export const readPrimaryPosition = named('readPrimaryPosition', `select (pg_current_wal_insert_lsn() - '0/0')::text`);
 
 /** Undefined if there is no row, or if a server that was never a replica is asked for a replica's position. */
 export function walPosition([row]: unknown[][]): WalPosition | undefined {

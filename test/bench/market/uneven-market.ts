@@ -65,7 +65,8 @@ export async function seedUnevenMarket(sql: Sql, size: MarketSize, passwordHash:
   await sql`cluster jobs using jobs_newest`;
   await sql`cluster job_search using job_search_newest`;
   await sql`cluster open_job_search using open_job_search_newest`;
-  // After `vacuum (analyze)`, half of the contractors' pages weren't marked as visible to all. Index-only scans need that.
+  // After `vacuum (analyze)`, half of the contractors' pages weren't marked as visible to all. Index-only scans need
+  // that.
   await sql`vacuum`;
   await sql`analyze`;
   return market;

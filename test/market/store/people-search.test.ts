@@ -57,7 +57,8 @@ beforeAll(async () => {
     insert into contractors (id, user_id, bio, specialties, service_areas, verified, rating_count, rating_sum,
         completed_jobs)
       select ${id('ctr')}, ${id('usr')}, concat('Text', ${texts.join(', ')}),
-        case when n % 4 = 0 then '{Roofing}' else '{plumbing}' end::text[], '{Austin}', n % 7 = 0, n % 5, n % 5 * 3, n % 9
+        case when n % 4 = 0 then '{Roofing}' else '{plumbing}' end::text[], '{Austin}', n % 7 = 0, n % 5,
+        n % 5 * 3, n % 9
       from ${people} where n <= ${CONTRACTORS};
     `);
   await sql`vacuum (analyze)`;

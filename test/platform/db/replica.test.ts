@@ -9,7 +9,7 @@ import { until } from '../security/until.js';
 
 const READ = named('read', 'select');
 
-/** What the next connection's server has replayed. Each one answers a read with its own position. */
+/** What the next connection's server has replayed. Each one returns its own position to a read. */
 let replayed: number;
 let afterRead: () => void;
 let throwIfRefused: () => void;
@@ -20,7 +20,7 @@ let replica: Replica;
 const onReplica: Db['send'] = async ({ name }, [position]) => {
   throwIfRefused();
   if (name === 'hasReplayed') return [[replayed >= Number(position)]];
-  if (name === 'replicaPosition') return [[String(replayed)]];
+  if (name === 'readReplicaPosition') return [[String(replayed)]];
   if (name !== 'read') return [];
   const rows = [[`replica at ${replayed}`]];
   afterRead();

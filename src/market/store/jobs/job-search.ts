@@ -7,8 +7,8 @@
  * matches than expected, the index is used instead. For lists in any other order, the first few thousand jobs are
  * scanned. If they don't fill the page, an index is used, and its matches are sorted afterward.
  *
- * The tables of searchable text have an index in order of creation. A list that needs nothing else from the jobs is read
- * from it, which takes a fraction of the time of reading each job's text by the job's ID.
+ * The tables of searchable text have an index in order of creation. A list that needs nothing else from the jobs is
+ * read from it, which takes a fraction of the time of reading each job's text by the job's ID.
  */
 import { and, getTableName, sql, type SQL } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
@@ -217,13 +217,14 @@ export function searchOwnJobs(
   const listed: Listed = { table: jobSearch, ofText, ofJob };
   const lookUp = (by: SearchFilter) => sql`(select * from (${lookUpJobs($, by, filters, listed, limit)}) matches
     where (select index = ${by} from chosen))`;
+  const fewMatches = (by: SearchFilter) => sql`when is_long and ${sql.identifier(by)} <= ${FEW_MATCHES} then ${by}`;
   return sql`with own as materialized (
       select count(*) > ${SHORT_OWN_LIST} as is_long from (select from (${list}) l limit ${SHORT_OWN_LIST + 1}) first
     ), sample as materialized (
       select ${each((by) => countOf($, by))}
       from ${SAMPLE_OF_ALL} where (select is_long from own)
     ), chosen as materialized (
-      select case ${each((by) => sql`when is_long and ${sql.identifier(by)} <= ${FEW_MATCHES} then ${by}`, sql` `)} end as index
+      select case ${each(fewMatches, sql` `)} end as index
       from own, sample
     )
     (select * from (${scanJobs($, filters, list, unlisted, limit.atMost)}) scanned

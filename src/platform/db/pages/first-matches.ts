@@ -51,9 +51,11 @@ export function matchesToCount(source: MatchSource, { atMost, direction }: ScanL
   const most = sql.raw(String(atMost));
   const scanMax = sql.raw(String(Math.ceil((atMost * SCAN_MARGIN * SAMPLE.rows) / SAMPLE.matchesMin)));
   const first = (rows: SQL) => sql`${firstRows(source, direction, rows)} where ${fits}`;
+  const sample = first(sql.raw(String(SAMPLE.rows)));
+  const matchesMin = sql.raw(String(SAMPLE.matchesMin));
+  const rowsToScan = sql`(select case when count(*) >= ${matchesMin} then ${scanMax} else 0 end from ${sample})`;
   return sql`with scanned as materialized (
-      select from ${first(sql`(select case when count(*) >= ${sql.raw(String(SAMPLE.matchesMin))} then ${scanMax} else 0 end
-        from ${first(sql.raw(String(SAMPLE.rows)))})`)} limit ${most}
+      select from ${first(rowsToScan)} limit ${most}
     ), enough as materialized (
       select count(*) >= ${most} as is_enough from scanned
     )
