@@ -8,7 +8,14 @@ import { NO_EVENTS, SERVER, type Client, type QuotaEvents } from '../quotas/quot
 import type { QuotaTable } from '../quotas/quota-table.js';
 import { Overload, Refusal } from '../errors.js';
 import { asRefusal, codeOf, mayBeRetried, overload } from './database-errors.js';
-import { readPrimaryPosition, walPosition, type Replica, type ReplicaReads, type WalPosition } from './stale-reads.js';
+import {
+  inTime,
+  readPrimaryPosition,
+  walPosition,
+  type Replica,
+  type ReplicaReads,
+  type WalPosition,
+} from './stale-reads.js';
 import { inTransactionOn, named, type Db, type NamedStatement, type Transaction } from './transaction.js';
 import { DATABASE } from '../service-limits.js';
 
@@ -144,12 +151,15 @@ export function connect(
   async function transact<T>(work: (tx: Transaction) => Promise<T>, end?: CommitEnd): Promise<T> {
     const client = await pool.reserve();
     const send: Db['send'] = (statement, params) => sendOn(client, statement, params);
-    const readPosition = async (committed: CommitEnd) => {
+    /** If the primary fails right after the COMMIT, a pooler may hold the statement until there is another primary. */
+    async function readPosition(committing: Promise<unknown>, committed: CommitEnd): Promise<void> {
+      const answer = send(readPrimaryPosition, []).catch(() => []);
+      await committing.catch(() => {});
       committed.isCommitted = true;
-      committed.position = walPosition(await send(readPrimaryPosition, []).catch(() => []));
-    };
+      committed.position = walPosition(await inTime(answer).catch(() => []));
+    }
     try {
-      return await inTransactionOn(send, work, end && (() => readPosition(end)));
+      return await inTransactionOn(send, work, end && ((committing) => readPosition(committing, end)));
     } finally {
       client.release();
     }

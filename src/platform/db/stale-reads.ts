@@ -1,4 +1,6 @@
 /** What the database needs from a replica (`replica.ts`). */
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { REPLICA } from '../service-limits.js';
 import type { Client } from '../quotas/quota.js';
 import { named, type Db, type NamedStatement } from './transaction.js';
 
@@ -11,6 +13,16 @@ export const readPrimaryPosition = named('readPrimaryPosition', `select (pg_curr
 /** Undefined if there is no row, or if a server that was never a replica is asked for a replica's position. */
 export function walPosition([row]: unknown[][]): WalPosition | undefined {
   return row?.[0] == null ? undefined : Number(row[0]);
+}
+
+/** Rejects if there is no answer in time. A frozen server keeps its connections open. */
+export async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const late = sleep(REPLICA.answerWithinMs, undefined, { ref: false }).then(async () => {
+    // After the event loop stalls, timers run before sockets are read. An answer may already have arrived.
+    await setImmediate();
+    throw new Error('no answer in time');
+  });
+  return Promise.race([answer, late]);
 }
 
 export interface Replica {

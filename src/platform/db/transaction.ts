@@ -57,7 +57,7 @@ export async function pipelined<Parts extends readonly unknown[]>(
 export async function inTransactionOn<T>(
   send: Db['send'],
   work: (tx: Transaction) => Promise<T>,
-  sendAfterCommit?: () => Promise<unknown>,
+  sendAfterCommit?: SendAfterCommit,
 ): Promise<T> {
   let savepoints = 0;
   const runNested = () => {
@@ -80,10 +80,11 @@ interface Boundary {
   readonly begin: NamedStatement;
   readonly commit: NamedStatement;
   readonly rollback: NamedStatement;
-  readonly sendAfterCommit?: (() => Promise<unknown>) | undefined;
+  readonly sendAfterCommit?: SendAfterCommit | undefined;
 }
 
 type AfterCommit = () => void;
+type SendAfterCommit = (committing: Promise<unknown>) => Promise<unknown>;
 
 const OUTERMOST: Boundary = {
   begin: { name: 'begin', text: 'begin' },
@@ -104,8 +105,12 @@ async function within<T>(
     inTransaction,
     afterCommit: (after) => afterCommit.push(after),
     async commitWith<Parts extends readonly unknown[]>(...parts: { [At in keyof Parts]: Promise<Parts[At]> }) {
-      const sentAfterCommit = () => (sendAfterCommit ? [sendAfterCommit()] : []);
-      await pipelined<readonly unknown[]>(...parts, send(commit, []), ...sentAfterCommit());
+      const committing = send(commit, []);
+      await pipelined<readonly unknown[]>(
+        ...parts,
+        committing,
+        ...(sendAfterCommit ? [sendAfterCommit(committing)] : []),
+      );
       isCommitted = true;
       return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
     },
