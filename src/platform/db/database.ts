@@ -9,8 +9,7 @@ import type { QuotaTable } from '../quotas/quota-table.js';
 import { Overload, Refusal } from '../errors.js';
 import { asRefusal, codeOf, mayBeRetried, overload } from './database-errors.js';
 import {
-  inTime,
-  readPrimaryPosition,
+  commitAndReadPosition,
   walPosition,
   type Replica,
   type ReplicaReads,
@@ -151,15 +150,15 @@ export function connect(
   async function transact<T>(work: (tx: Transaction) => Promise<T>, end?: CommitEnd): Promise<T> {
     const client = await pool.reserve();
     const send: Db['send'] = (statement, params) => sendOn(client, statement, params);
-    /** If the primary fails right after the COMMIT, a pooler may hold the statement until there is another primary. */
-    async function readPosition(committing: Promise<unknown>, committed: CommitEnd): Promise<void> {
-      const answer = send(readPrimaryPosition, []).catch(() => []);
-      await committing.catch(() => {});
+    /** One message, so that a pooler doesn't look for another connection after the COMMIT. */
+    async function commit(committed: CommitEnd): Promise<void> {
+      hooks.onStatement?.(commitAndReadPosition, []);
+      const results: unknown[] = await client.unsafe(commitAndReadPosition).simple().values();
       committed.isCommitted = true;
-      committed.position = walPosition(await inTime(answer).catch(() => []));
+      committed.position = walPosition(results[1] as unknown[][]);
     }
     try {
-      return await inTransactionOn(send, work, end && ((committing) => readPosition(committing, end)));
+      return await inTransactionOn(send, work, end && (() => commit(end)));
     } finally {
       client.release();
     }

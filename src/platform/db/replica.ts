@@ -4,7 +4,7 @@
  * what the user must see: their own writes, the events that they were sent, and everything older than `lagMaxSeconds`.
  * If it hasn't, or if it fails, this read and the request's later reads use the primary.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { RedisConnection } from '../redis.js';
 import { REPLICA } from '../service-limits.js';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -12,7 +12,6 @@ import { Overload, Refusal } from '../errors.js';
 import type { Client } from '../quotas/quota.js';
 import type { Database, DatabaseHooks } from './database.js';
 import {
-  inTime,
   readPrimaryPosition,
   walPosition,
   type Replica,
@@ -249,4 +248,14 @@ function shared<T>(work: () => Promise<T>): () => Promise<T> {
     })();
     return next;
   };
+}
+
+/** Rejects if there is no answer in time. A frozen server keeps its connections open. */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const late = sleep(REPLICA.answerWithinMs, undefined, { ref: false }).then(async () => {
+    // After the event loop stalls, timers run before sockets are read. An answer may already have arrived.
+    await setImmediate();
+    throw new Error('no answer in time');
+  });
+  return Promise.race([answer, late]);
 }

@@ -1,28 +1,18 @@
 /** What the database needs from a replica (`replica.ts`). */
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { REPLICA } from '../service-limits.js';
 import type { Client } from '../quotas/quota.js';
 import { named, type Db, type NamedStatement } from './transaction.js';
 
 /** A position in the write-ahead log, in bytes. Every position up to 9 petabytes is exact. */
 export type WalPosition = number;
 
-/** Sent in the same flush as a COMMIT, right after it. */
-export const readPrimaryPosition = named('readPrimaryPosition', `select (pg_current_wal_insert_lsn() - '0/0')::text`);
+const POSITION = `case when not pg_is_in_recovery() then (pg_current_wal_insert_lsn() - '0/0')::text end`;
+
+export const readPrimaryPosition = named('readPrimaryPosition', `select ${POSITION}`);
+export const commitAndReadPosition = `commit; select /* commitAndReadPosition */ ${POSITION}`;
 
 /** Undefined if there is no row, or if a server that was never a replica is asked for a replica's position. */
 export function walPosition([row]: unknown[][]): WalPosition | undefined {
   return row?.[0] == null ? undefined : Number(row[0]);
-}
-
-/** Rejects if there is no answer in time. A frozen server keeps its connections open. */
-export async function inTime<T>(answer: Promise<T>): Promise<T> {
-  const late = sleep(REPLICA.answerWithinMs, undefined, { ref: false }).then(async () => {
-    // After the event loop stalls, timers run before sockets are read. An answer may already have arrived.
-    await setImmediate();
-    throw new Error('no answer in time');
-  });
-  return Promise.race([answer, late]);
 }
 
 export interface Replica {

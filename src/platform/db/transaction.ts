@@ -53,11 +53,11 @@ export async function pipelined<Parts extends readonly unknown[]>(
   return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
 }
 
-/** `sendAfterCommit` sends a last statement in the same flush as the COMMIT. It must not reject. */
+/** `commit` replaces the plain COMMIT. */
 export async function inTransactionOn<T>(
   send: Db['send'],
   work: (tx: Transaction) => Promise<T>,
-  sendAfterCommit?: SendAfterCommit,
+  commit?: Commit,
 ): Promise<T> {
   let savepoints = 0;
   const runNested = () => {
@@ -71,7 +71,7 @@ export async function inTransactionOn<T>(
   const afterCommit: AfterCommit[] = [];
   const run = <R>(boundary: Boundary, inner: (tx: Transaction) => Promise<R>): Promise<R> =>
     within(boundary, { send, afterCommit, inTransaction: (part) => run(runNested(), part) }, inner);
-  const answer = await run({ ...OUTERMOST, sendAfterCommit }, work);
+  const answer = await run({ ...OUTERMOST, sendCommit: commit }, work);
   for (const after of afterCommit) after();
   return answer;
 }
@@ -80,11 +80,11 @@ interface Boundary {
   readonly begin: NamedStatement;
   readonly commit: NamedStatement;
   readonly rollback: NamedStatement;
-  readonly sendAfterCommit?: SendAfterCommit | undefined;
+  readonly sendCommit?: Commit | undefined;
 }
 
 type AfterCommit = () => void;
-type SendAfterCommit = (committing: Promise<unknown>) => Promise<unknown>;
+type Commit = () => Promise<unknown>;
 
 const OUTERMOST: Boundary = {
   begin: { name: 'begin', text: 'begin' },
@@ -93,7 +93,7 @@ const OUTERMOST: Boundary = {
 };
 
 async function within<T>(
-  { begin, commit, rollback, sendAfterCommit }: Boundary,
+  { begin, commit, rollback, sendCommit }: Boundary,
   { send, inTransaction, afterCommit }: Pick<Db, 'send' | 'inTransaction'> & { readonly afterCommit: AfterCommit[] },
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
@@ -105,12 +105,7 @@ async function within<T>(
     inTransaction,
     afterCommit: (after) => afterCommit.push(after),
     async commitWith<Parts extends readonly unknown[]>(...parts: { [At in keyof Parts]: Promise<Parts[At]> }) {
-      const committing = send(commit, []);
-      await pipelined<readonly unknown[]>(
-        ...parts,
-        committing,
-        ...(sendAfterCommit ? [sendAfterCommit(committing)] : []),
-      );
+      await pipelined<readonly unknown[]>(...parts, sendCommit?.() ?? send(commit, []));
       isCommitted = true;
       return Promise.all<Parts>(parts as Parts) as Promise<Parts>;
     },
