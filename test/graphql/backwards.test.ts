@@ -3,6 +3,8 @@ import { getNamedType, isObjectType, isRequiredArgument } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { createSchema } from '../../src/graphql/schema.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
+import { allNumbered } from '../platform/live/positions.js';
+import { until } from '../platform/security/until.js';
 import { callRest } from '../story/calls.js';
 import { gather, givenJob, type People } from '../story/journey.js';
 
@@ -40,6 +42,12 @@ beforeAll(async () => {
   for (const amount of [1, 2, 3])
     await callRest(app, 'revise', { by: people.awardee, job: open.id, bid, body: { amount } });
   ids = { job: job.id, bid, contractor: me.body.contractor.id, endpoint: webhook.id };
+  // The awardee's events end where the matching of their searches has come to.
+  await allNumbered(app);
+  await until(async () => {
+    const behind = await app.sql`select from search_cursor where matched_up_to < (select max(position) from events)`;
+    return behind.length === 0;
+  });
 });
 afterAll(() => app.close());
 

@@ -73,7 +73,7 @@ describe('The local checkout page', () => {
 
   it.each(['pay', 'later'])('an hour later, Hanna chooses "%s", but the checkout expired', async (choice) => {
     const id = await bought(app, hanna);
-    await app.sql`update purchases set expires_at = now() where id = ${id}`;
+    await app.sql`update purchases set expires_at = now() - interval '1 second' where id = ${id}`;
     await choose(id, choice);
     await look(app);
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'expired' });
