@@ -59,11 +59,17 @@ function readQuery(route: Route, shape: Shape, search: string, problems: Map<str
   if (search === '') return {};
   const query = new Map<string, unknown>();
   let known: string | undefined;
-  for (const [name, value] of new URLSearchParams(search)) {
+  const parameters = new URLSearchParams(search);
+  /** The list that a repeated parameter becomes. If the list is given, too, the operation refuses both. */
+  const listFor = (field: string) => {
+    const list = route.several?.[field];
+    return list !== undefined && parameters.has(wireName(list)) ? undefined : list;
+  };
+  for (const [name, value] of parameters) {
     const field = fieldName(name);
     const schema = route.query?.includes(field) ? shape.get(field) : undefined;
     if (!schema) problems.set(unknownName(name), NO_PARAMETER + (known ??= queryParametersOf(route)));
-    else if (!addTo(query, field, kindOf(schema), value, route.several?.[field])) problems.set(field, REPEATED);
+    else if (!addTo(query, field, kindOf(schema), value, listFor(field))) problems.set(field, REPEATED);
   }
   return Object.fromEntries(query);
 }

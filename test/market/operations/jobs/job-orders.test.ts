@@ -282,6 +282,7 @@ const REFUSED: [query: string, filter: string | undefined, fields: Record<string
     'category: "plumbing", categories: ["roofing"]',
     { category: 'can’t be combined with several categories' },
   ],
+  ['categories=roofing&category=plumbing', undefined, { category: 'can’t be combined with several categories' }],
   ['categories=roofing,,plumbing', 'categories: ["roofing", ""]', { 'categories.1': 'must not be blank' }],
   ['categories=', 'categories: []', { 'categories.0': 'must not be blank' }],
   [
