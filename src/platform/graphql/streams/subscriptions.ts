@@ -100,7 +100,8 @@ class OpeningStream implements Opening {
       ready: () => this.connection.ready(),
       answer: async (event) => {
         const answered = this.#formatResult(await answer(event));
-        await services.replica?.bringUpToDate([this.caller.client.user ?? '']);
+        const { user } = this.caller.client;
+        if (user !== undefined) await services.replica?.bringUpToDate([user]);
         return answered;
       },
       endOfConnection: () => this.connection.end,
