@@ -36,6 +36,9 @@ const ENVIRONMENT: Environment = {
   BCRYPT_COST: '4',
 };
 
+/** The characters that an error quotes. The reason for the end is last. */
+const LAST_OUTPUT = 1_000;
+
 const running = new Set<ChildProcess>();
 let ofAllTests: ReadonlySet<ChildProcess> | undefined;
 
@@ -77,7 +80,7 @@ export function start(
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
-    void ended.then(() => reject(new Error(`It ended and said:\n${output}`)));
+    void ended.then(() => reject(new Error(`It ended. Its last output:\n${output.slice(-LAST_OUTPUT)}`)));
   });
   url.catch(() => {}); // Not every test asks.
   child.stdin.on('error', () => {});

@@ -134,6 +134,8 @@ describe('nobody gets a notification', () => {
     const admin = hearAsEvents(app.url, people.admin, STREAM);
     await untilOpen(app.services, 1);
     await accountEvent('account.password_changed', owner);
+    // Without this, both may occur in the same millisecond.
+    await allNumbered(app);
     await accountEvent('account.email_undo_pending', owner);
     await admin.count(1);
     expect(admin.events.map(({ type }) => type)).toEqual(['ACCOUNT_EMAIL_UNDO_PENDING']);
