@@ -8,7 +8,7 @@ import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../src/platform/embedded/embedded.js';
 import { migrate } from '../../src/platform/db/migrate.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { folderInMemory, temporaryFolder } from './temporary-folder.js';
 
 type Connection = EmbeddedPostgres['connection'];
 
@@ -19,7 +19,7 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = temporaryFolder('test');
+  const folder = temporaryFolder('test', folderInMemory(SPACE));
   const server = await startEmbeddedPostgres(folder.path, { settings: HASTY });
   const stop = () => server.stop().finally(folder.remove);
   try {
@@ -62,11 +62,15 @@ async function createDatabase(how: string): Promise<FreshDatabase> {
 
 const TEMPLATE = 'migrated';
 
+/** Creating a database writes about a thousand files. In memory, this takes 20 ms instead of 50 to 600. */
+const SPACE = 2 * 1024 ** 3;
+
 const HASTY = [
   'fsync=off',
   'synchronous_commit=off',
   'full_page_writes=off',
   'wal_level=minimal',
+  'max_wal_size=256MB',
   'max_wal_senders=0',
   // Autovacuum workers would connect to the template while it's being copied.
   'autovacuum=off',

@@ -1,6 +1,6 @@
 /** A folder for a test's Postgres. It's deleted however this process ends. */
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -9,8 +9,9 @@ export interface TemporaryFolder {
   remove(): void;
 }
 
-export function temporaryFolder(name: string): TemporaryFolder {
-  const path = mkdtempSync(join(tmpdir(), `marketplace-${name}-`));
+/** The folder is in `parent`, by default the system's folder for temporary files. */
+export function temporaryFolder(name: string, parent = tmpdir()): TemporaryFolder {
+  const path = mkdtempSync(join(parent, `marketplace-${name}-`));
   // As root, Postgres runs as another user, who must be able to enter the folder.
   chmodSync(path, 0o711);
   // Waits on a pipe that the system closes when this process ends. Then deletes the folder, repeatedly if a process
@@ -29,4 +30,15 @@ export function temporaryFolder(name: string): TemporaryFolder {
       shell.stdin.end('\n');
     },
   };
+}
+
+/** Linux's folder in memory, if it has this much space, or the folder for temporary files. */
+export function folderInMemory(bytes: number): string {
+  const inMemory = '/dev/shm';
+  try {
+    const { bavail, bsize } = statfsSync(inMemory);
+    return bavail * bsize >= bytes ? inMemory : tmpdir();
+  } catch {
+    return tmpdir();
+  }
 }
