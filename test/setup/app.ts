@@ -39,6 +39,8 @@ export interface TestApp {
   /** A direct connection to the database, to read rows, move time, and try forbidden changes. */
   readonly sql: Sql;
   readonly logged: string[];
+  /** Queues and sends emails now, instead of at the next poll, up to a second later. */
+  sendEmails(): void;
   /** The SQL statements since the last call. */
   statements(): string[];
   /** Opens another server on the same services, with its own timeouts or quotas. Returns its URL. */
@@ -179,6 +181,10 @@ export async function openTestApp(
     database,
     sql,
     logged,
+    sendEmails: () => {
+      notificationEmails.wake();
+      queue.wake();
+    },
     statements: () => {
       const seen = sent;
       sent = [];

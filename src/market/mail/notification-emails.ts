@@ -51,7 +51,7 @@ export function openNotificationEmails({
   databaseWatch,
   mailMetrics,
   digestHour,
-}: NotificationEmailOptions): Pick<Repeated, 'close'> {
+}: NotificationEmailOptions): Repeated {
   const { db } = queue;
   async function step(): Promise<boolean> {
     // A server that can't send emails leaves them to others.

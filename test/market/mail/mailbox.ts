@@ -41,6 +41,7 @@ export async function mailsTo(app: TestApp, email: string): Promise<ReadMail[]> 
 export async function mailTo(app: TestApp, email: string, subject: string, count = 1): Promise<ReadMail> {
   let mails: ReadMail[] = [];
   await until(async () => {
+    app.sendEmails();
     mails = (await mailsTo(app, email)).filter((mail) => mail.subject === subject);
     return mails.length >= count;
   });

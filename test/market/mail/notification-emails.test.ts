@@ -42,6 +42,7 @@ async function confirm(...who: readonly Person[]): Promise<void> {
 /** Resolves once a server has decided about every notification, and no email is due. */
 async function settled(): Promise<void> {
   await until(async () => {
+    app.sendEmails();
     const [row] = await app.sql`select mailed_up_to = greatest(
         (select max(position) from events), (select max(position) from account_events))
       and not exists (select from events where position is null)
@@ -81,6 +82,7 @@ async function sendDigests(): Promise<void> {
   await settled();
   await app.sql`update notification_cursor set digested_on = digested_on - 1`;
   await until(async () => {
+    app.sendEmails();
     const [row] = await app.sql`select digested_on = (now() at time zone 'UTC')::date and digest_up_to is null as done
       from notification_cursor`;
     return row?.done === true;
@@ -261,7 +263,7 @@ describe('a notification', () => {
       expect(await proposals()).toHaveLength(1);
     }
     const rows = await app.sql`select outcome from mails where type = 'job.resolution_proposed'
-      and user_id = ${people.owner.userId} order by id`;
+      and user_id = ${people.owner.userId} order by from_position`;
     expect(rows.map(({ outcome }) => outcome)).toEqual(['sent', null]);
     const [task] = await app.sql`select run_at > now() + interval '50 minutes' as waits, attempts from tasks
       where kind = 'notice'`;
