@@ -39,6 +39,8 @@ interface Row {
   homeowner_id: HomeownerId;
   awarded_contractor_id: ContractorId | null;
   version: number;
+  change_request_count: number;
+  reopening_count: number;
   bid_count: number;
   live_bid_count: number;
   created_at: Date;
@@ -180,7 +182,7 @@ export async function restOwnJob(viewer: Viewer, id: string) {
 const JOB = `select j.id, j.title, j.description, j.status, j.category, j.budget_min, j.budget_max, j.urgency, j.city,
   j.state, j.country, j.zip_code, j.address_line1,
     j.latitude, j.longitude, j.desired_start_date, j.desired_completion_date, j.requirements, j.homeowner_id,
-      j.awarded_contractor_id, j.version, j.created_at,
+      j.awarded_contractor_id, j.version, j.change_request_count, j.reopening_count, j.created_at,
     j.updated_at, j.bid_count, j.live_bid_count, h.city as h_city, h.state as h_state, u.first_name, u.last_name,
       u.email, t.balance - t.held as available,
     b.id as b_id, b.amount as b_amount, c.id as c_id, c.company_name as c_company, cu.first_name as c_first,
@@ -209,6 +211,9 @@ export async function ownJob(viewer: Viewer, id: string) {
         addressLine1: row.address_line1,
         city: row.city,
         state: row.state,
+        version: row.version,
+        changeRequestCount: row.change_request_count,
+        reopeningCount: row.reopening_count,
       },
       bidsToAward: row.live_bid_count,
       availableTokens: row.available,
