@@ -153,8 +153,8 @@ export function connect(
     /** One message, so that a pooler doesn't look for another connection after the COMMIT. */
     async function commit(committed: CommitEnd): Promise<void> {
       hooks.onStatement?.(commitAndReadPosition, []);
+      committed.wasSent = true;
       const results: unknown[] = await client.unsafe(commitAndReadPosition).simple().values();
-      committed.isCommitted = true;
       committed.position = walPosition(results[1] as unknown[][]);
     }
     try {
@@ -208,13 +208,12 @@ export function connect(
   function of(client: Client, kind?: Work, reads?: ReplicaReads): RequestDb & Pick<Database, 'forLong'> {
     async function inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
       const end: CommitEnd | undefined = replica && client.user !== undefined ? {} : undefined;
-      const answer = await persistently(
-        client,
-        () => hooks.watch?.holding(() => transact(work, end)) ?? transact(work, end),
-      );
-      // The connection is already released, because this may wait for the replica.
-      if (end?.isCommitted && client.user !== undefined) await replica?.noteWrite(client.user, end.position);
-      return answer;
+      try {
+        return await persistently(client, () => hooks.watch?.holding(() => transact(work, end)) ?? transact(work, end));
+      } finally {
+        // The connection is already released, because this may wait for the replica.
+        if (end?.wasSent && client.user !== undefined) await replica?.noteWrite(client.user, end.position);
+      }
     }
 
     const onPrimary: RequestDb & Pick<Database, 'forLong'> = {
@@ -245,7 +244,8 @@ export function connect(
 }
 
 interface CommitEnd {
-  isCommitted?: true;
+  /** If the COMMIT's result is lost, the transaction may have committed anyway. */
+  wasSent?: true;
   /** Undefined if it couldn't be read. */
   position?: WalPosition | undefined;
 }

@@ -1,6 +1,7 @@
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { connect, named, type Database } from '../../../src/platform/db/database.js';
+import type { Replica } from '../../../src/platform/db/stale-reads.js';
 import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
 
 const QUICK = named('quick', 'select 1');
@@ -65,4 +66,26 @@ test("a caller that waits too long hears about the database if it doesn't respon
   await release();
   await slow;
   await small.close();
+});
+
+test('if the result of a COMMIT is lost, the user’s reads use the primary', async () => {
+  const notes: unknown[] = [];
+  const replica: Replica = {
+    readsOf: () => ({ send: () => Promise.reject(new Error('not used')), usePrimary: () => {} }),
+    noteWrite: async (...note) => void notes.push(note),
+    bringUpToDate: async () => {},
+    close: async () => {},
+  };
+  const small = connect(database.connection, { poolSize: 1 }, { replica });
+  const writer = small.of({ address: 'one', user: 'usr_1' });
+  await client`create table unlucky ()`;
+  await client`create function cut_off() returns trigger language plpgsql as
+    $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`;
+  await client`create constraint trigger at_commit after insert on unlucky deferrable initially deferred
+    for each row execute function cut_off()`;
+  const insert = named('insert', 'insert into unlucky default values');
+  await expect(writer.inTransaction((tx) => tx.commitWith(tx.send(insert, [])))).rejects.toThrow();
+  expect(notes).toEqual([['usr_1', undefined]]);
+  await small.close();
+  await release();
 });
