@@ -37,7 +37,7 @@ const ENVIRONMENT: Environment = {
 };
 
 /** The characters that an error quotes. The reason for the end is last. */
-const LAST_OUTPUT = 1_000;
+const LAST_OUTPUT = 700;
 
 const running = new Set<ChildProcess>();
 let ofAllTests: ReadonlySet<ChildProcess> | undefined;
