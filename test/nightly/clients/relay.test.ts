@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { printSchema } from 'graphql';
+import { getNamedType, isObjectType, printSchema, type GraphQLInterfaceType, type GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { createSchema } from '../../../src/graphql/schema.js';
@@ -72,3 +72,14 @@ it("a Relay client shows a homeowner's pages", async () => {
 it("graphql-eslint finds no violation of Relay's rules in the schema", async () => {
   expect(await run('eslint', 'api.graphql')).toBe('');
 });
+
+it('every entry of a list is a node, except those that only their list can identify', () => {
+  const entries = Object.values(createSchema().getTypeMap())
+    .filter((type) => isObjectType(type) && type.name.endsWith('Edge'))
+    .map((type) => getNamedType((type as GraphQLObjectType).getFields()['node']!.type));
+  const withoutId = entries.filter((entry) => !isObjectType(entry) || !entry.getInterfaces().some(isNode));
+  // A revision is identified by its bid and version, and a notification by its reader and position.
+  expect(withoutId.map(({ name }) => name).toSorted()).toEqual(['BidRevision', 'Notification']);
+});
+
+const isNode = ({ name }: GraphQLInterfaceType) => name === 'Node';

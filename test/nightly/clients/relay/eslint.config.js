@@ -7,10 +7,10 @@ export default [
     plugins: { '@graphql-eslint': graphql },
     rules: {
       ...graphql.configs['flat/schema-relay'].rules,
-      // Lists that need no pages, such as a job's actions, are plain lists.
+      // Lists that need no pages, such as a job's actions, are plain lists. The test checks which entries are nodes.
       '@graphql-eslint/relay-edge-types': [
         'error',
-        { withEdgeSuffix: true, shouldImplementNode: true, listTypeCanWrapOnlyEdgeType: false },
+        { withEdgeSuffix: true, shouldImplementNode: false, listTypeCanWrapOnlyEdgeType: false },
       ],
     },
   },
