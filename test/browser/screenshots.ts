@@ -11,8 +11,8 @@ import { ARGS } from './chromium.js';
 
 const FOLDER = join(import.meta.dirname, '../../docs/images');
 const VIEWPORT = { width: 1280, height: 800 };
-/** Step 7 reads the job with its bid, its timeline, and the next actions. */
-const STEPS = 7;
+/** Reads the job with its bid, its timeline, and the next actions. */
+const LAST_STEP = 'ReadJob';
 
 const dataFolder = mkdtempSync(join(tmpdir(), 'marketplace-screenshots-'));
 const server = spawn(process.execPath, ['dist/main.js'], {
@@ -43,10 +43,18 @@ async function takePictures(url: string): Promise<void> {
   try {
     const page = await browser.newPage({ viewport: VIEWPORT });
     await page.goto(`${url}/graphql`);
-    for (let step = 1; step <= STEPS; step += 1) {
-      if (step > 1) await page.getByRole('button', { name: 'Next' }).click();
+    for (;;) {
       await runStep(page);
+      const step = (await page.locator('.graphiql-tab-active').innerText()).trim();
+      if (step === LAST_STEP) break;
+      await page.getByRole('button', { name: 'Next' }).click();
+      await page.locator('.graphiql-tab-active').filter({ hasNotText: step }).waitFor();
     }
+    // The page remembers its open tab half a second later.
+    await page.waitForFunction(`Object.entries(localStorage).some(([key, kept]) => {
+      const { tabs, activeTabIndex } = key.endsWith('graphiql:tabState') ? JSON.parse(kept) : {};
+      return tabs?.[activeTabIndex]?.title === '${LAST_STEP}';
+    })`);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       // The editor chooses its colors when it loads. The page remembers the story.
@@ -63,5 +71,7 @@ async function takePictures(url: string): Promise<void> {
 async function runStep(page: Page): Promise<void> {
   const answered = page.waitForResponse((response) => response.request().method() === 'POST' && response.ok());
   await page.locator('.graphiql-execute-button').click();
-  await (await answered).finished();
+  await answered;
+  // The next step uses values of this response, which the page stores before it shows the response.
+  await page.locator('.graphiql-response').getByText('"data"').first().waitFor();
 }
