@@ -214,4 +214,6 @@ needs('promtool').it(
     const tests = ['prometheus-rules', 'objectives-rules'].map((name) => `test/deploy/${name}.test.yml`);
     expect(promtool(['test', 'rules', ...tests])).toMatchObject({ status: 0 });
   },
+  // promtool evaluates every rule for every minute of days. This takes two minutes of CPU.
+  1_800_000,
 );
