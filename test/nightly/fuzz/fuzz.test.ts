@@ -77,6 +77,7 @@ it(
       PGUSER: username,
       JWT_SECRET,
       RATE_LIMITS: 'off',
+      CLOCK: 'adjustable',
       LOG_LEVEL: 'warn',
       NODE_OPTIONS: `--expose-gc --import=${PROBE}`,
       FUZZ_MEMORY_SOCKET: memorySocket,

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import {
   buildSchema,
   getNamedType,
+  GraphQLBoolean,
   isAbstractType,
   isEnumType,
   isInputObjectType,
@@ -156,6 +157,7 @@ class Writing {
     if (arg.name === 'id') return field.name === 'contractor' ? stock.people.awardee.profileId : this.anyId(field.name);
     const type = isNonNullType(arg.type) ? arg.type.ofType : arg.type;
     if (isEnumType(type)) return dice.pick(type.getValues()).name;
+    if (type === GraphQLBoolean) return dice.percent(50);
     if (arg.name === 'filter') return this.filter();
     throw new Error(`Nobody knows what to pass as ${parent.name}.${field.name}(${arg.name}).`);
   }
