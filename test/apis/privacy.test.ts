@@ -28,7 +28,7 @@ import { createSelections } from '../graphql/whole-selection.js';
 /** The limit on costs doesn't protect secrets. It's off here, so every path can be read. */
 vi.mock('../../src/platform/caller-limits.js', async (original) => ({
   ...(await original<typeof import('../../src/platform/caller-limits.js')>()),
-  GRAPHQL_LIMITS: new Proxy({}, { get: () => 100_000_000 }),
+  GRAPHQL_LIMITS: new Proxy({}, { get: () => 1_000_000_000 }),
 }));
 
 const IS_WHOLE = process.env.PRIVACY === 'whole';
