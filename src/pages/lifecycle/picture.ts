@@ -80,8 +80,8 @@ function stepLink({ id, by, leaves, mayKeepState, words }: Arrow, leadsTo: strin
     ` aria-label="${wordsOf(id)} ${by}: by ${words.Who}, from ${words.From} to ${words.To}">`,
     ...lines,
     `<rect class="plate" ${outline(label)} rx="4"/>`,
-    `<text x="${label.x}" y="${label.y - 2}"><tspan class="name">${wordsOf(id)}</tspan> `,
-    `<tspan class="party" x="${label.x}" dy="12">${by}</tspan></text></a>`,
+    `<text class="name" x="${label.x}" y="${label.y - 2}">${wordsOf(id)}</text> `,
+    `<text class="party" x="${label.x}" y="${label.y + 10}">${by}</text></a>`,
   ].join('');
 }
 

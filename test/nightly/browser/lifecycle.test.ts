@@ -228,7 +228,7 @@ function outOfSight(page: Page): Promise<string[]> {
 
 /** In window pixels. */
 function smallestText(page: Page): Promise<number> {
-  return page.evaluate(`Math.min(...[...document.querySelectorAll('svg tspan, svg text')].map((text) =>
+  return page.evaluate(`Math.min(...[...document.querySelectorAll('svg text')].map((text) =>
     parseFloat(getComputedStyle(text).fontSize) * document.querySelector('svg').getScreenCTM().a))`);
 }
 
