@@ -57,7 +57,7 @@ const STYLES = `
         .graphiql-container :is(.graphiql-main, #graphiql-session) { flex-direction: column; min-height: 0; }
         .graphiql-container .graphiql-sessions { margin: 8px !important; min-height: 0; }
         .graphiql-container #graphiql-session { overflow-y: auto; position: relative; }
-        .graphiql-container :is(.graphiql-editors, .graphiql-response) { flex: none !important; height: 440px; }
+        .graphiql-container :is(.graphiql-editors, .graphiql-response) { flex: none !important; height: 400px; }
         .graphiql-container .graphiql-horizontal-drag-bar { display: none !important; }
         .graphiql-container .graphiql-query-editor { flex-direction: column-reverse; padding: 8px !important; }
         .graphiql-container .graphiql-query-editor > section { min-height: 0; }
