@@ -216,8 +216,8 @@ async function notified(viewer: Viewer, { after, upTo }: Range): Promise<string[
 }
 
 /**
- * Admins are notified only of some reminders. After a withdrawal, earlier notifications of the job don't come back, even
- * with another bid. Nobody in this test causes an event.
+ * Admins are notified only of some reminders. A withdrawal deletes the earlier notifications of the job, even if
+ * another bid follows. Nobody in this test causes an event.
  */
 function isNotified(
   { role, contractorId }: Viewer,
