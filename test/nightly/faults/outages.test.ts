@@ -329,9 +329,13 @@ it('SIGTERM while commits wait for an unreachable standby: the server ends, and 
   await until(() => made > 50);
   await sql`alter system set synchronous_standby_names = 'nobody'`;
   await sql`select pg_reload_conf()`;
+  // The transaction that numbers events waits, too. Only it holds this lock.
   await until(
     async () =>
-      (await sql`select from pg_stat_activity where wait_event = 'SyncRep' and query like '%numberEvents%'`).length > 0,
+      (
+        await sql`select from pg_stat_activity join pg_locks using (pid)
+          where wait_event = 'SyncRep' and locktype = 'advisory' and objid = 7203119`
+      ).length > 0,
   );
   expect((await server.stop()).code).toBe(1);
   await sql`alter system reset synchronous_standby_names`;
