@@ -154,6 +154,8 @@ export function connect(
     async function commit(committed: CommitEnd): Promise<void> {
       hooks.onStatement?.(commitAndReadPosition, []);
       committed.wasSent = true;
+      // An earlier attempt's position isn't this one's.
+      committed.position = undefined;
       const results: unknown[] = await client.unsafe(commitAndReadPosition).simple().values();
       committed.position = walPosition(results[1] as unknown[][]);
     }

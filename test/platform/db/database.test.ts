@@ -79,12 +79,18 @@ test('if the result of a COMMIT is lost, the user’s reads use the primary', as
   const small = connect(database.connection, { poolSize: 1 }, { replica });
   const writer = small.of({ address: 'one', user: 'usr_1' });
   await client`create table unlucky ()`;
+  await client`create sequence attempts`;
+  // The first attempt loses a deadlock, and its COMMIT returns a position, although it only rolls back.
+  await client`create function lose_first() returns trigger language plpgsql as
+    $$ begin if nextval('attempts') = 1 then raise sqlstate '40P01'; end if; return new; end $$`;
+  await client`create trigger at_insert before insert on unlucky for each row execute function lose_first()`;
   await client`create function cut_off() returns trigger language plpgsql as
     $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`;
   await client`create constraint trigger at_commit after insert on unlucky deferrable initially deferred
     for each row execute function cut_off()`;
   const insert = named('insert', 'insert into unlucky default values');
   await expect(writer.inTransaction((tx) => tx.commitWith(tx.send(insert, [])))).rejects.toThrow();
+  expect([...(await client`select last_value::int from attempts`)]).toEqual([{ last_value: 2 }]);
   expect(notes).toEqual([['usr_1', undefined]]);
   await small.close();
   await release();
