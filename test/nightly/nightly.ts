@@ -1,7 +1,7 @@
 /**
  * `npm run nightly`: the tests that don't gate a change, one part after another on an otherwise idle machine. On two
- * cores, this takes most of a night, half of it for the random histories of `model` and `purchases`. It continues after
- * a failure. The summary at the end has each part's time, results, and printed figures.
+ * cores, this takes most of a night. `model` and `purchases` take the longest. It continues after a failure. The
+ * summary at the end has each part's time, results, and printed figures.
  * `npm run nightly -- storm fuzz` runs only these two parts.
  */
 import { spawn } from 'node:child_process';

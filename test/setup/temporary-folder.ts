@@ -32,7 +32,7 @@ export function temporaryFolder(name: string, parent = tmpdir()): TemporaryFolde
   };
 }
 
-/** Linux's folder in memory, if it has this much space, or the folder for temporary files. */
+/** Returns Linux's folder in memory if it has this much space, otherwise the folder for temporary files. */
 export function folderInMemory(bytes: number): string {
   const inMemory = '/dev/shm';
   try {

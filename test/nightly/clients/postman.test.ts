@@ -25,8 +25,11 @@ it('imports the whole collection, with a server address, bodies, and tokens', as
     expect(requests.map(({ name }) => name).toSorted()).toEqual(operations.map(({ summary }) => summary).toSorted());
     const award = requests.find(({ name }) => name === 'Award a job');
     expect(award?.request).toMatchObject({ method: 'POST', url: { path: ['v1', 'jobs', ':id', 'award'] } });
-    // Fields without an example of their own get a placeholder, such as “<integer,null>”.
-    expect(JSON.parse(award?.request.body.raw)).toMatchObject({ bid_id: expect.stringMatching(/^bid_/) });
+    // A field without an example gets a placeholder.
+    expect(JSON.parse(award?.request.body.raw)).toEqual({
+      bid_id: expect.stringMatching(/^bid_/),
+      expected_bid_version: '<integer,null>',
+    });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -26,8 +26,8 @@ const CONTRACTORS = 20;
 /** The share of requests that each endpoint fails. */
 const FAILURE_RATE = 0.1;
 const chance = chanceFrom(seedFrom(undefined));
-/** Something is lost if nobody receives anything for this long. */
-const SILENT_MS = 60_000;
+/** The longest time that any event may take to arrive. */
+const SETTLED_WITHIN_MS = 180_000;
 
 let postgres: DurablePostgres;
 let instances: Instances;
@@ -43,7 +43,7 @@ afterAll(async () => {
   project?.remove();
 });
 
-it('everybody gets every event once and in order, whatever is killed', { timeout: 1_800_000 }, async () => {
+it('everybody gets every event once and in order, whatever is killed', { timeout: 900_000 }, async () => {
   postgres = await durablePostgres();
   await postgres.start();
   project = clone();
@@ -71,10 +71,7 @@ it('everybody gets every event once and in order, whatever is killed', { timeout
   const log = truth.get(market.admin) ?? [];
   expect(log.length).toBeGreaterThanOrEqual(EVENTS);
   const last = (person: Person) => truth.get(person)?.at(-1)?.id;
-  await settled(
-    () => subscribers.every(({ seen, person }) => seen.at(-1)?.id === last(person)),
-    () => subscribers.reduce((sum, { seen }) => sum + seen.length, 0),
-  );
+  await settled(() => subscribers.every(({ seen, person }) => seen.at(-1)?.id === last(person)));
   for (const { person, seen } of subscribers) {
     const ids = seen.map(({ id }) => id);
     const visible = truth.get(person) ?? [];
@@ -91,13 +88,10 @@ it('everybody gets every event once and in order, whatever is killed', { timeout
     );
   // After two failures, the next attempts come minutes, then hours later. They are moved forward.
   const sql = postgres.open('retries');
-  await settled(
-    async () => {
-      await sql`update tasks set run_at = now() where leased_until is null and run_at > now()`;
-      return missing().length === 0;
-    },
-    () => receivers.reduce((sum, { received }) => sum + received.size, 0),
-  );
+  await settled(async () => {
+    await sql`update tasks set run_at = now() where leased_until is null and run_at > now()`;
+    return missing().length === 0;
+  });
   await sql.end();
   expect(missing()).toEqual([]);
   expect(receivers.flatMap(({ problems }) => problems)).toEqual([]);
@@ -196,12 +190,7 @@ function between(heard: readonly string[], least: readonly Seen[], most: readonl
   return inOrder.length === heard.length && least.every(({ id }) => set.has(id)) ? inOrder : least.map(({ id }) => id);
 }
 
-/** Waits as long as events arrive. */
-async function settled(isSo: () => boolean | Promise<boolean>, countArrived: () => number): Promise<void> {
-  let [most, since] = [0, performance.now()];
-  while (!(await isSo()) && performance.now() < since + SILENT_MS) {
-    const count = countArrived();
-    if (count > most) [most, since] = [count, performance.now()];
-    await pause(200);
-  }
+async function settled(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const until = performance.now() + SETTLED_WITHIN_MS;
+  while (!(await isSo()) && performance.now() < until) await pause(200);
 }
