@@ -8,7 +8,6 @@ import { readConfig, type Config } from '../../src/app/config.js';
 import { TIMEOUTS, type Timeouts } from '../../src/platform/service-limits.js';
 import { createSecondConnectionCheck } from './database/second-connection.js';
 import { createLog } from '../../src/platform/telemetry/log.js';
-import { openPurchaseLookups } from '../../src/market/operations/purchases/lookups.js';
 import { openMatching } from '../../src/market/operations/searches/matching.js';
 import { openQueue } from '../../src/platform/queue/queue.js';
 import { prepareSchema } from '../../src/app/prepare-schema.js';
@@ -155,7 +154,6 @@ export async function openTestApp(
   const webhooks = await openWebhooks({ ...services, queue });
   const matching = isMatching ? openMatching({ ...services, queue }) : undefined;
   const notificationEmails = openNotificationEmails({ ...services, queue, digestHour: config.DIGEST_HOUR_UTC });
-  const purchases = openPurchaseLookups(services);
   const server = await startServer(services, config, PATIENT);
   services.mail.addresses.origin = config.PUBLIC_URL ?? server.url;
   const servers = [server];
@@ -218,7 +216,6 @@ export async function openTestApp(
       await webhooks.close();
       await matching?.close();
       await notificationEmails.close();
-      await purchases.close();
       await queue.close();
       await close();
       await sql.end({ timeout: 5 });

@@ -87,7 +87,7 @@ describe('a forgotten password', () => {
     const { id, token } = await mailTo(app, carl.email, RESET);
     for (const wrong of ['', 'x', token.slice(0, -1), `${token} `, verification.token, id])
       expect(reasonOf(await reset(wrong, 'a new one'))).toEqual(['INVALID_LINK', 'unknown']);
-    await app.sql`update mails set expires_at = now() where id = ${id}`;
+    await app.sql`update mails set expires_at = now() - interval '1 ms' where id = ${id}`;
     expect(reasonOf(await reset(token, 'a new one'))).toEqual(['INVALID_LINK', 'expired']);
     expect((await mutate('resetPassword', { token, newPassword: 'a new one' })).extensions).toMatchObject({
       code: 'INVALID_LINK',

@@ -3,7 +3,7 @@ import { customType, numeric, timestamp } from 'drizzle-orm/pg-core';
 /** Text compared byte by byte in every locale. Cursors depend on that order. */
 export const byteOrderedText = customType<{ data: string; driverData: string }>({ dataType: () => 'text collate "C"' });
 
-/** A time in milliseconds, the same precision as in clients and cursors. */
+/** A time in milliseconds, the same precision as in clients and cursors. Rounding can put now() in the future. */
 export const moment = () => timestamp({ withTimezone: true, precision: 3, mode: 'date' });
 
 export const createdAt = () => moment().notNull().defaultNow();

@@ -478,8 +478,8 @@ describe('a suspension with an end', () => {
     const { userId } = await contractor(app, 'Tina');
     await suspend(userId, { reason: 'A week off.', until: in10Years });
     expect(await tasks(userId)).toEqual([{ run_at: new Date(in10Years) }]);
-    await app.sql`update users set suspended_until = now() where id = ${userId}`;
-    await app.sql`update tasks set run_at = now() where id = ${userId}`;
+    await app.sql`update users set suspended_until = now() - interval '1 ms' where id = ${userId}`;
+    await app.sql`update tasks set run_at = now() - interval '1 ms' where id = ${userId}`;
     await vi.waitFor(async () => expect(await rowOf(userId)).toEqual({ at: null, until: null }), 20_000);
     await vi.waitFor(async () => expect(await tasks(userId)).toEqual([]), 20_000);
   });

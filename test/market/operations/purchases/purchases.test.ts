@@ -6,6 +6,8 @@ import { deliver, StripeDouble } from '../../../setup/stripe.js';
 import { callRest } from '../../../story/calls.js';
 import { admin, contractor, homeowner, type Person } from '../../../story/cast.js';
 import { newId } from '../../../../src/market/store/new-id.js';
+import { openPurchaseLookups } from '../../../../src/market/operations/purchases/lookups.js';
+import { until } from '../../../platform/security/until.js';
 import {
   balanceOf,
   bought,
@@ -231,7 +233,7 @@ describe('Hanna can’t buy', () => {
 
   it('but can, after her open checkouts expired', async () => {
     for (let count = 0; count < 5; count += 1) await bought(app, hanna);
-    await app.sql`update purchases set expires_at = now() where user_id = ${hanna.userId}`;
+    await app.sql`update purchases set expires_at = now() - interval '1 ms' where user_id = ${hanna.userId}`;
     expect((await buy(app, hanna)).status).toBe(201);
   });
 
@@ -352,6 +354,15 @@ describe('Lookups, without events from Stripe', () => {
     expect(statuses.map((one) => one.status)).toEqual(['paid', 'expired', 'failed']);
     expect(statuses[0].receipt_url).toMatch(/^https:/);
     expect(await balanceOf(app, hanna)).toMatchObject({ balance: 60 });
+  });
+
+  it('run automatically', async () => {
+    const id = await bought(app, hanna);
+    stripe.pay(id);
+    await app.sql`update purchases set look_at = now() - interval '1 ms' where id = ${id}`;
+    const lookups = openPurchaseLookups(app.services);
+    await until(async () => (await purchase(app, hanna, id)).status === 'paid');
+    await lookups.close();
   });
 
   it('open the checkout of a purchase that has none', async () => {

@@ -304,7 +304,7 @@ describe('an API key is refused', () => {
     const { body } = await create(owner.token, { name: 'Short', expires_at: '2999-01-01T00:00:00+02:00' });
     expect(body.api_key.expires_at).toBe('2998-12-31T22:00:00.000Z');
     expect((await me(body.secret)).status).toBe(200);
-    await app.sql`update sessions set ends_at = now()
+    await app.sql`update sessions set ends_at = now() - interval '1 ms'
       where id = (select session_id from api_keys where id = ${body.api_key.id})`;
     await expectEnded(body.secret, 'expired');
     expect(await list(owner.token)).toEqual([]);
@@ -409,7 +409,7 @@ describe('creating or revoking an API key is refused', () => {
       const [{ id }] = (await list(owner.token)) as [Json];
       await revoke(owner.token, id);
       await programOf(app, owner);
-      await app.sql`update sessions set ends_at = now() where id =
+      await app.sql`update sessions set ends_at = now() - interval '1 ms' where id =
         (select session_id from api_keys where user_id = ${owner.userId} order by created_at limit 1)`;
       await programOf(app, owner);
     }

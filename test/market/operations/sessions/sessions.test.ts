@@ -263,7 +263,8 @@ describe('a refresh', () => {
         join sessions on sessions.id = session_id where hash = ${hashOf(body.refresh_token)}`;
     expect(late).toEqual({ pipelined: true });
 
-    await app.sql`update refresh_tokens set expires_at = now() where hash = ${hashOf(body.refresh_token)}`;
+    await app.sql`update refresh_tokens set expires_at = now() - interval '1 ms'
+        where hash = ${hashOf(body.refresh_token)}`;
     expectRefresh(await refresh(body.refresh_token), 'expired');
     // A late refresh isn't treated as theft.
     expect((await me(body.token)).status).toBe(200);
@@ -271,7 +272,7 @@ describe('a refresh', () => {
 
   it('is refused, like everything else, once the session is too old', async () => {
     const hanna = await homeowner(app, 'Hanna');
-    await app.sql`update sessions set ends_at = now() where user_id = ${hanna.userId}`;
+    await app.sql`update sessions set ends_at = now() - interval '1 ms' where user_id = ${hanna.userId}`;
     // Both instances have cached when the session used to end, so they must forget it.
     for (const { services } of [app, twin]) services.live.activeSessions.forgetAll();
     await expectDead(hanna);
