@@ -25,6 +25,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     files: [
       'test/nightly/faults/outages.test.ts',
       'test/nightly/faults/embedded.test.ts',
+      'test/nightly/faults/demo.test.ts',
       'test/faults/backends.test.ts',
       'test/platform/http/connections.test.ts',
     ],

@@ -1,4 +1,6 @@
 /** Creates the sample data through REST. Prices and other values aren't random, so every run creates the same data. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isIn, JOB_STATES } from '../../market/rules/states.js';
 import { openReceiver } from './receiver.js';
 import {
@@ -22,6 +24,7 @@ import {
 /** The open jobs, besides one job in each state. */
 const MORE_OPEN_JOBS = 6;
 const TOKENS_FOR_EACH = 500;
+const ATTEMPTS_MAX = 10;
 
 /** The response fields that later calls need. */
 interface Answer {
@@ -49,10 +52,16 @@ interface Town {
 
 export async function play({ url, tokenTo, mayReceive, onStep }: Town): Promise<void> {
   const call = async (method: string, path: string, body: object, token?: string): Promise<Answer> => {
-    const response = await send(url, method, path, body, token);
-    const answer = await response.json();
-    if (!response.ok) throw new Error(`${method} ${path} failed: ${JSON.stringify(answer)}`);
-    return answer as Answer;
+    const key = randomUUID();
+    for (let attempt = 1; ; attempt += 1) {
+      const response = await send(url, method, path, body, { token, key });
+      const answer = await response.json();
+      if (response.ok) return answer as Answer;
+      // On a very busy machine, the database can take seconds to respond.
+      if (response.status !== 503 || attempt === ATTEMPTS_MAX)
+        throw new Error(`${method} ${path} failed: ${JSON.stringify(answer)}`);
+      await sleep(1_000 * Number(response.headers.get('retry-after')));
+    }
   };
 
   onStep('Signing up people');
@@ -185,7 +194,16 @@ function turn<T>(list: readonly T[], n: number): T {
   return list[n % list.length] as T;
 }
 
-function send(url: string, method: string, path: string, body: object, token?: string): Promise<Response> {
-  const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
+interface CallHeaders {
+  readonly token?: string | undefined;
+  readonly key?: string;
+}
+
+function send(url: string, method: string, path: string, body: object, { token, key }: CallHeaders = {}) {
+  const headers = {
+    'content-type': 'application/json',
+    ...(token && { authorization: `Bearer ${token}` }),
+    ...(key && { 'idempotency-key': key }),
+  };
   return fetch(url + path, { method, headers, body: JSON.stringify(body) });
 }
