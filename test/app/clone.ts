@@ -3,11 +3,11 @@
  * use it, so they never touch the developer's own `dist`.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
+import { folderInMemory, temporaryFolder } from '../setup/temporary-folder.js';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const COPIED = ['src', 'schema', 'package.json', 'tsconfig.json', 'tsconfig.build.json'];
@@ -29,9 +29,8 @@ export function clone(): Clone {
 }
 
 export function cloneUnbuilt(): Clone {
-  // As root, Postgres runs as another user, who needs access to the folders above.
-  const folder = mkdtempSync(join(tmpdir(), 'marketplace-clone-'));
-  chmodSync(folder, 0o711);
+  // On a slow disk, a server's Postgres may not respond for seconds. The server's calls then fail.
+  const { path: folder, remove } = temporaryFolder('clone', folderInMemory());
   for (const name of COPIED) cpSync(join(PROJECT, name), join(folder, name), { recursive: true });
   symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
   let dataFolders = 0;
@@ -46,6 +45,6 @@ export function cloneUnbuilt(): Clone {
       if (status !== 0) throw new Error(`The data folder could not be copied: ${stderr}`);
       return copy;
     },
-    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
+    remove,
   };
 }

@@ -1,4 +1,4 @@
-/** A folder for a test's Postgres. It's deleted however this process ends. */
+/** Folders that are deleted however this process ends. */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,12 +32,14 @@ export function temporaryFolder(name: string, parent = tmpdir()): TemporaryFolde
   };
 }
 
-/** Returns Linux's folder in memory if it has this much space, otherwise the folder for temporary files. */
-export function folderInMemory(bytes: number): string {
+const MEMORY_BYTES = 2 * 1_024 ** 3;
+
+/** Returns Linux's folder in memory if it has enough space, otherwise the folder for temporary files. */
+export function folderInMemory(): string {
   const inMemory = '/dev/shm';
   try {
     const { bavail, bsize } = statfsSync(inMemory);
-    return bavail * bsize >= bytes ? inMemory : tmpdir();
+    return bavail * bsize >= MEMORY_BYTES ? inMemory : tmpdir();
   } catch {
     return tmpdir();
   }
