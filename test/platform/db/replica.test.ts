@@ -137,7 +137,7 @@ it.each([
     problems = [];
     let polls = 0;
     replica = open({
-      lagMaxSeconds: 0.5,
+      lagMaxSeconds: 0.9,
       isPrimaryAway: () => isAway,
       primary: fake(async () => {
         polls += 1;
