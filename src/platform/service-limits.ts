@@ -55,6 +55,8 @@ export const REPLICA = {
   pollEveryMs: 1_000,
   /** Shorter than the interval, so checks never overlap. */
   answerWithinMs: 900,
+  /** After a longer gap between two of the primary's positions, reads must reach the second one. */
+  gapMsMax: 2_500,
   /**
    * How long a user's reads must include their last write. Longer than the highest DATABASE_REPLICA_LAG_MAX_SECONDS.
    */

@@ -37,7 +37,10 @@ export interface ReplicaOptions {
   onUsable(): void;
 }
 
-const readReplicaPosition = named('readReplicaPosition', `select (pg_last_wal_replay_lsn() - '0/0')::text`);
+const readReplicaPosition = named(
+  'readReplicaPosition',
+  `select case when pg_is_in_recovery() then (pg_last_wal_replay_lsn() - '0/0')::text end`,
+);
 const hasReplayed = named('hasReplayed', `select pg_last_wal_replay_lsn() >= '0/0'::pg_lsn + $1::numeric`);
 
 const OUTCOMES = ['replica', 'behind', 'failed', 'unusable'];
@@ -87,13 +90,18 @@ export function openReplica({
     // Other instances' positions may be unknown here. The next position is after all of them.
     if (!(redis ? redis.isReachable() : isOnlyInstance())) seen.length = 0;
     const position = ofPrimary.status === 'fulfilled' ? walPosition(ofPrimary.value) : undefined;
-    if (position !== undefined) seen.push({ atMs: beganMs, position });
+    if (position !== undefined) {
+      // A replica between the two positions could be as far behind as the gap is long.
+      if (beganMs - (seen.at(-1)?.atMs ?? beganMs) > REPLICA.gapMsMax) seen.length = 0;
+      seen.push({ atMs: beganMs, position });
+    }
     const oldestMs = beganMs - lagMaxSeconds * 1_000;
     while (seen[1] && seen[1].atMs <= oldestMs) seen.shift();
     const replayed = ofReplica.status === 'fulfilled' ? walPosition(ofReplica.value) : undefined;
     lagSeconds = lagOf(replayed);
     setProblem(problemOf(ofReplica, replayed));
-    if (ofReplica.status === 'rejected') for (const reconnect of reconnects) void reconnect();
+    // The address may lead to the primary only while there's no replica.
+    if (replayed === undefined) for (const reconnect of reconnects) void reconnect();
   }
 
   /** Seconds since the primary was at a position that the replica hasn't replayed. */
@@ -139,7 +147,7 @@ export function openReplica({
   async function requireAtLeast(users: readonly string[], position: WalPosition | undefined): Promise<void> {
     if (position === undefined) return positions.keepOnPrimary(users);
     if (await positions.keep(users, position)) return;
-    if (!(await waitFor(position))) positions.keepOnPrimary(users);
+    if (!(await waitFor(position))) await positions.keepOnPrimary(users);
   }
 
   /** Used if other instances can't read the position. Waits until the replica that they read has reached it. */
@@ -182,7 +190,8 @@ export function openReplica({
     let reached = 0;
 
     async function choose(): Promise<WalPosition | undefined> {
-      const own = problem === undefined ? await positions.of(client.user) : undefined;
+      const isUsable = problem === undefined && (redis !== undefined || isOnlyInstance());
+      const own = isUsable ? await positions.of(client.user) : undefined;
       if (own !== undefined && own !== Infinity) return Math.max(own, needed());
       recordRead('unusable');
       return undefined;

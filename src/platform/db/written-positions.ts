@@ -10,23 +10,25 @@ import type { WalPosition } from './stale-reads.js';
 export interface WrittenPositions {
   /** Returns false if the other instances can't read it. */
   keep(users: readonly string[], position: WalPosition): Promise<boolean>;
-  /** 0 if the user has no position, so any state will do. Undefined if Redis can't be read. */
+  /**
+   * 0 if the user has no position, so any state will do. Infinity if the user must read the primary. Undefined if Redis
+   * can't be read.
+   */
   of(user: string | undefined): Promise<WalPosition | undefined>;
-  /** For the next 30 seconds, this instance reads the primary for these users. */
-  keepOnPrimary(users: readonly string[]): void;
+  /** For the next 30 seconds, these users' reads use the primary. */
+  keepOnPrimary(users: readonly string[]): Promise<void>;
 }
 
 export function createWrittenPositions(shared: RedisConnection | undefined): WrittenPositions {
-  const own = new LRUCache<string, WalPosition>({ max: REPLICA.usersMax, ttl: REPLICA.positionKeptSeconds * 1_000 });
-  const raise = (users: readonly string[], position: WalPosition) => {
-    for (const user of users) own.set(user, Math.max(position, own.get(user) ?? 0));
-  };
+  const limits = { max: REPLICA.usersMax, ttl: KEPT_MS };
+  const own = new LRUCache<string, WalPosition>(limits);
+  const onPrimary = new LRUCache<string, true>(limits);
 
-  async function share({ redis }: RedisConnection, users: readonly string[], position: WalPosition): Promise<true> {
+  async function share({ redis }: RedisConnection, users: readonly string[], member: string, score: number) {
     const pipeline = redis.pipeline();
     for (const user of users) {
       // Another instance may have stored a later position, and this one may arrive late.
-      pipeline.zadd(keyOf(user), 'GT', position, MEMBER).expire(keyOf(user), REPLICA.positionKeptSeconds);
+      pipeline.zadd(keyOf(user), 'GT', score, member).expire(keyOf(user), REPLICA.positionKeptSeconds);
     }
     const failures = ((await pipeline.exec()) ?? []).flatMap(([error]) => (error ? [error] : []));
     return failures[0] ? Promise.reject(failures[0]) : true;
@@ -34,20 +36,30 @@ export function createWrittenPositions(shared: RedisConnection | undefined): Wri
 
   return {
     keep: async (users, position) => {
-      raise(users, position);
-      return shared === undefined || (await shared.attempt(() => share(shared, users, position))) === true;
+      for (const user of users) own.set(user, Math.max(position, own.get(user) ?? 0));
+      return shared === undefined || (await shared.attempt(() => share(shared, users, POSITION, position))) === true;
     },
     of: async (user) => {
-      const ownPosition = user === undefined ? 0 : (own.get(user) ?? 0);
-      if (shared === undefined || ownPosition === Infinity) return ownPosition;
-      if (user === undefined) return shared.isReachable() ? 0 : undefined;
-      const answer = await shared.attempt(async () => ({ position: await shared.redis.zscore(keyOf(user), MEMBER) }));
-      return answer && Math.max(ownPosition, Number(answer.position ?? 0));
+      if (user === undefined) return shared === undefined || shared.isReachable() ? 0 : undefined;
+      if (onPrimary.has(user)) return Infinity;
+      const ownPosition = own.get(user) ?? 0;
+      if (shared === undefined) return ownPosition;
+      const scores = await shared.attempt(() => shared.redis.zmscore(keyOf(user), POSITION, ON_PRIMARY_UNTIL));
+      if (!scores) return undefined;
+      const [position = 0, onPrimaryUntil = 0] = scores.map(Number);
+      return onPrimaryUntil > Date.now() ? Infinity : Math.max(ownPosition, position);
     },
-    keepOnPrimary: (users) => raise(users, Infinity),
+    keepOnPrimary: async (users) => {
+      for (const user of users) onPrimary.set(user, true);
+      await shared?.attempt(() => share(shared, users, ON_PRIMARY_UNTIL, Date.now() + KEPT_MS));
+    },
   };
 }
 
-const MEMBER = 'position';
+const KEPT_MS = REPLICA.positionKeptSeconds * 1_000;
+
+/** Members of a user's sorted set in Redis. */
+const POSITION = 'position';
+const ON_PRIMARY_UNTIL = 'on primary until';
 
 const keyOf = (user: string) => `written:${user}`;

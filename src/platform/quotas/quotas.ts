@@ -73,10 +73,10 @@ export class RequestUnderWay {
 
   /** Throws a refusal if the user has too many requests in progress. */
   identify(user: string): void {
-    if (this.client.user === user || this.#isOver) return;
-    this.#release();
+    if (this.client.user === user) return;
+    if (!this.#isOver) this.#release();
     this.client.user = user;
-    this.#release = this.requests.take(this.client);
+    if (!this.#isOver) this.#release = this.requests.take(this.client);
   }
 
   end(): void {

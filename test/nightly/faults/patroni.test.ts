@@ -2,7 +2,7 @@
  * Failover with Patroni, with the files in `deploy/`: three machines with PostgreSQL, PgBouncer, and a server, and
  * HAProxy in front of both the server and PostgreSQL. Under the load of the storm's clients, the primary has one fault
  * after another. Then its synchronous standby has one. Nobody intervenes. No acknowledged write is lost or doubled,
- * writes work again within 45 seconds, and reads from the replicas never fail.
+ * writes work again within 45 seconds, reads from the replicas never fail, and the server uses the replicas again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import postgres from 'postgres';
@@ -12,6 +12,7 @@ import { ADMIN, JWT_SECRET } from '../../setup/app.js';
 import { checkDatabase } from '../../setup/database/checker.js';
 import { PASSWORD, startBouncer } from '../../deploy/bouncer.js';
 import { freeAddress, startProxy } from '../../deploy/proxy.js';
+import { metricsOf } from '../../setup/metrics.js';
 import { needs } from '../../setup/needs.js';
 import { until } from '../../platform/security/until.js';
 import { seedFrom } from '../../setup/random/seed.js';
@@ -32,6 +33,8 @@ const CLIENTS = 6;
 const OPERATIONS = 100;
 const FROZEN_MS = 30_000;
 const WRITES_BACK_WITHIN_SECONDS = 45;
+/** After the machines replicate again. Meanwhile, the server reads from the primary. */
+const REPLICA_USED_WITHIN_MS = 60_000;
 
 interface Fault {
   readonly what: string;
@@ -130,6 +133,7 @@ needs('patroni').it(
     closing.push(() => reader.close());
     const acknowledged = () => load.history.filter((entry) => !isRead(entry.request.op) && succeeded(entry)).length;
     const failures: string[] = [];
+    const isReplicaUsed = async () => (await metricsOf(instances.urls[0] ?? '')).value('replica_usable') === 1;
 
     for (const { what, begin, lastsMs = 0, end, keepsPrimary = false } of FAULTS) {
       const roles = await cluster.whole();
@@ -144,6 +148,7 @@ needs('patroni').it(
       const { primary } = await cluster.whole();
       const wholeSeconds = (performance.now() - startMs) / 1000;
       await load.more(OPERATIONS);
+      await until(isReplicaUsed, REPLICA_USED_WITHIN_MS);
       const [back, pauseSeconds] = [load.longestWaitMs() / 1000, load.longestPauseMs() / 1000];
       const { reads, repeated, failed, longestMs } = reader.results();
       const figures =

@@ -149,3 +149,45 @@ it.each([
     expect(problems).toEqual(expected);
   },
 );
+
+it('After a gap between the primary’s positions, the replica must reach the second one', async () => {
+  await replica.close();
+  problems = [];
+  let polls = 0;
+  replica = open({
+    lagMaxSeconds: 20,
+    primary: fake(async () => {
+      polls += 1;
+      if (polls > 1 && polls < 5) throw new Error('cut off');
+      return [[polls < 5 ? '100' : '200']];
+    }),
+  });
+  await until(() => problems.length > 1);
+  expect([polls, problems]).toEqual([5, ['usable', 'the replica is more than 20 seconds behind']]);
+  replayed = 200;
+  await until(() => problems.at(-1) === 'usable');
+});
+
+it('While the address doesn’t lead to a replica, every check opens a new connection', async () => {
+  await replica.close();
+  problems = [];
+  let opened = 0;
+  replica = open({
+    openProbe: ({ onOpen }) => {
+      onOpen?.(async () => void (opened += 1));
+      return fake(async (...call) => (opened > 1 ? onReplica(...call) : [[null]]));
+    },
+  });
+  await until(() => problems.includes('usable'));
+  expect([opened, problems]).toEqual([2, ['the address doesn’t lead to a replica', 'usable']]);
+});
+
+it('Without Redis, reads use the primary as soon as another instance runs', async () => {
+  await replica.close();
+  let isAlone = true;
+  replica = open({ isOnlyInstance: () => isAlone });
+  await until(() => problems.filter((problem) => problem === 'usable').length > 1);
+  expect(await request()()).toBe('replica at 100');
+  isAlone = false;
+  expect(await request()()).toBe('primary');
+});

@@ -107,6 +107,8 @@ describe('a request in progress', () => {
     request.end();
     request.identify('usr_1');
     expect(share.inUse()).toBe(0);
+    // A write continues without its client, and the user's reads must include it.
+    expect(request.client.user).toBe('usr_1');
   });
 });
 
