@@ -1,4 +1,9 @@
 /** People calling a server that runs in another process. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../platform/security/until.js';
+
+type Json = Record<string, unknown>;
+
 export interface Account {
   readonly email: string;
   readonly password: string;
@@ -17,11 +22,7 @@ export async function signUp(url: string, email: string): Promise<Account> {
   return { email, password, token: String(body.token) };
 }
 
-export function logIn(
-  url: string,
-  email: string,
-  password: string,
-): Promise<{ status: number; body: Record<string, unknown> }> {
+export function logIn(url: string, email: string, password: string): Promise<{ status: number; body: Json }> {
   return post(url, '/v1/auth/login', { email, password });
 }
 
@@ -29,15 +30,18 @@ export async function readiness(url: string): Promise<number> {
   return (await fetch(`${url}/readyz`)).status;
 }
 
-async function post(
-  url: string,
-  path: string,
-  body: object,
-): Promise<{ status: number; body: Record<string, unknown> }> {
-  const response = await fetch(url + path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+/** On a busy machine, a check can take longer than it may. */
+export const untilReady = (url: string) => until(async () => (await readiness(url)) === 200);
+
+async function post(url: string, path: string, body: object): Promise<{ status: number; body: Json }> {
+  for (;;) {
+    const response = await fetch(url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (response.status !== 503) return { status: response.status, body: (await response.json()) as Json };
+    // On a busy machine, the database can take seconds to respond.
+    await sleep(1_000 * Number(response.headers.get('retry-after')));
+  }
 }

@@ -6,13 +6,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { TestProject } from 'vitest/node';
 import { processesOf } from '../platform/embedded/processes.js';
+import { untilReady } from './callers.js';
 import { cloneUnbuilt } from './clone.js';
 
 export interface FirstStart {
   readonly folder: string;
   readonly dataFolder: string;
   readonly url: string;
-  readonly readiness: number;
   readonly databaseProcesses: number;
   /** The exit code of npm, which got the signal. */
   readonly code: number | null;
@@ -52,9 +52,9 @@ async function startOnce(folder: string, dataFolder: string): Promise<FirstStart
     npm.stderr.on('data', collect);
     void closed.then(() => reject(new Error(`npm start failed:\n${output}`)));
   });
-  const { status: readiness } = await fetch(`${url}/readyz`);
+  await untilReady(url);
   const databaseProcesses = processesOf(dataFolder).length;
   npm.kill('SIGTERM');
   const [code] = (await closed) as [number | null];
-  return { folder, dataFolder, url, readiness, databaseProcesses, code, output };
+  return { folder, dataFolder, url, databaseProcesses, code, output };
 }

@@ -35,7 +35,8 @@ export async function closeBrowser(): Promise<void> {
 }
 
 export async function visit(url: string): Promise<Visit> {
-  browser ??= chromium.launch({ executablePath: programPath('chromium') ?? 'chromium', args: ARGS });
+  const executablePath = programPath('chromium') ?? 'chromium';
+  browser ??= chromium.launch({ executablePath, args: ARGS, timeout: 200_000 });
   const context = await (await browser).newContext({ viewport: { width: 1440, height: 900 } });
   context.setDefaultTimeout(100_000);
   const origins = new Set<string>();

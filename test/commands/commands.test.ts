@@ -1,7 +1,7 @@
 /** The commands print help, accept a port if they listen, and reject unknown options. */
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readiness } from '../app/callers.js';
+import { untilReady } from '../app/callers.js';
 import { clone, type Clone } from '../app/clone.js';
 import { start } from '../app/processes.js';
 
@@ -38,7 +38,7 @@ it.each(Object.entries(COMMANDS))(
 it('--port overrides the variable', async () => {
   const DATA_DIR = project.usedDataFolder();
   const server = start(project, [process.execPath, 'dist/main.js', '--port', '0'], { DATA_DIR, PORT: '1' });
-  expect(await readiness(await server.url)).toBe(200);
+  await untilReady(await server.url);
   const wrong = start(project, [process.execPath, 'dist/main.js', '--port', 'http'], { DATA_DIR });
   expect(await wrong.ended).toMatchObject({ code: 1, output: expect.stringContaining('PORT must be a whole number') });
 });

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { homeowner } from '../story/cast.js';
 import { JWT_SECRET, openTestApp, type GraphqlAnswer, type Json } from '../setup/app.js';
 import { metricsOf } from '../setup/metrics.js';
+import { folderInMemory } from '../setup/temporary-folder.js';
 import { until } from '../platform/security/until.js';
 import { signUp } from '../app/callers.js';
 import { clone, type Clone } from '../app/clone.js';
@@ -54,7 +55,7 @@ it(
   'if the database stops under load, the server reports it within seconds, and its return too',
   { timeout: 300_000 },
   async () => {
-    const postgres = await durablePostgres();
+    const postgres = await durablePostgres(folderInMemory());
     closing.push(() => postgres.remove());
     await postgres.start();
     const server = startServer(project, { DATABASE_URL: postgres.url, JWT_SECRET, RATE_LIMITS: 'off' });
@@ -142,7 +143,7 @@ it(
   'if the database freezes, waiting calls fail, and everything works again once it thaws',
   { timeout: 300_000 },
   async () => {
-    const postgres = await durablePostgres();
+    const postgres = await durablePostgres(folderInMemory());
     closing.push(() => postgres.remove());
     await postgres.start();
     const server = startServer(project, { DATABASE_URL: postgres.url, JWT_SECRET, RATE_LIMITS: 'off' });

@@ -33,8 +33,8 @@ export interface DurablePostgres {
   remove(): Promise<void>;
 }
 
-export async function durablePostgres(): Promise<DurablePostgres> {
-  const folder = temporaryFolder('durable');
+export async function durablePostgres(parent?: string): Promise<DurablePostgres> {
+  const folder = temporaryFolder('durable', parent);
   const cluster = join(folder.path, 'postgres');
   const programs = findPrograms(folder.path, cluster);
   await initialiseOnce(cluster, join(folder.path, 'unfinished-'), programs);

@@ -7,6 +7,7 @@ import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { admin, contractor, homeowner, type Person as Member } from '../story/cast.js';
 import { checkDatabase } from '../setup/database/checker.js';
+import { waitingCalls } from '../setup/database/waiting-calls.js';
 import { openTestApp, type TestApp } from '../setup/app.js';
 import { openApis, type Apis, type Heard } from '../model/apis.js';
 import type { Call, Api, Fields, Op } from '../model/market.js';
@@ -567,17 +568,10 @@ async function inLine(
     await hold(tx);
     for (const call of calls) {
       heard.push(call());
-      await until(async () => (await waiting()) === heard.length);
+      await until(async () => (await waitingCalls(app.sql)) === heard.length);
     }
   });
   return Promise.all(heard);
-}
-
-async function waiting(): Promise<number> {
-  return (
-    await app.sql`select from pg_stat_activity where datname = current_database()
-      and application_name = 'job-marketplace' and wait_event_type = 'Lock'`
-  ).length;
 }
 
 const held = (job: string) => (tx: TransactionSql) => tx`select from jobs where id = ${job} for update`;
@@ -714,7 +708,7 @@ describe.each(['rest', 'graphql'] as const)(
           await tx`set local deadlock_timeout = '5s'`;
           await tx`select from token_balances where user_id = ${lane().owner.userId} for update`;
           published = publish(job)();
-          await until(async () => (await waiting()) === 1);
+          await until(async () => (await waitingCalls(app.sql)) === 1);
           await tx`select from jobs where id = ${job} for update`;
         });
         isLost = await rival.then(

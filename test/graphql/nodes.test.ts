@@ -5,6 +5,7 @@ import { createSchema } from '../../src/graphql/schema.js';
 import { newId } from '../../src/market/store/new-id.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 import { programOf, type Person } from '../story/cast.js';
+import { allNumbered } from '../platform/live/positions.js';
 import { until } from '../platform/security/until.js';
 import { gather, givenJob, propose, type People } from '../story/journey.js';
 import { createSelections } from './whole-selection.js';
@@ -46,6 +47,7 @@ beforeAll(async () => {
   const disputed = await givenJob(app, 'disputed', people);
   disputedId = disputed.id;
   await propose(app, people, disputed);
+  await allNumbered(app);
   // Nothing listens there. The endpoint changes once, at its first failure.
   await until(async () => (await app.sql`select from webhook_endpoints where failing_since is null`).length === 0);
 });

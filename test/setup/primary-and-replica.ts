@@ -12,7 +12,7 @@ import { migrate } from '../../src/platform/db/migrate.js';
 import { freeAddress } from '../deploy/proxy.js';
 import { until } from '../platform/security/until.js';
 import type { FreshDatabase } from './postgres.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { folderInMemory, temporaryFolder } from './temporary-folder.js';
 
 export interface PrimaryAndReplica {
   readonly database: FreshDatabase;
@@ -40,7 +40,7 @@ const ACCESS = ['local all all trust', 'host all all 127.0.0.1/32 trust', 'host 
 
 /** Both servers get the settings. */
 export async function openPrimaryAndReplica(settings: readonly string[] = HASTY): Promise<PrimaryAndReplica> {
-  const folder = temporaryFolder('replica');
+  const folder = temporaryFolder('replica', folderInMemory());
   const [ofPrimary, ofReplica] = [join(folder.path, 'primary'), join(folder.path, 'replica')];
   const port = Number((await freeAddress()).split(':')[1]);
   const replicaPort = Number((await freeAddress()).split(':')[1]);

@@ -24,6 +24,7 @@ beforeAll(async () => {
     APP_JOB_URL: 'https://app.test/jobs/{id}',
     DIGEST_HOUR_UTC: '0',
   });
+  await sendNoDigests();
   people = await gather(app);
   await confirm(people.owner, people.awardee, people.bidder);
 });
@@ -78,15 +79,19 @@ async function openJob(owner: Person): Promise<GivenJob> {
 /** The column has milliseconds, so `now()` could be rounded up to a time in the future. */
 const hurry = () => app.sql`update tasks set run_at = now() - interval '1 second' where kind = 'notice'`;
 
+/** Otherwise, a test that runs at midnight would get the day's digest. */
+const sendNoDigests = () => app.sql`update notification_cursor set digested_on = 'infinity'`;
+
 async function sendDigests(): Promise<void> {
   await settled();
-  await app.sql`update notification_cursor set digested_on = digested_on - 1`;
+  await app.sql`update notification_cursor set digested_on = '-infinity'`;
   await until(async () => {
     app.sendEmails();
-    const [row] = await app.sql`select digested_on = (now() at time zone 'UTC')::date and digest_up_to is null as done
+    const [row] = await app.sql`select digested_on > '-infinity' and digest_up_to is null as done
       from notification_cursor`;
     return row?.done === true;
   });
+  await sendNoDigests();
 }
 
 const markedOf = async ({ userId }: Person) =>
@@ -286,6 +291,8 @@ describe('a notification', () => {
     for (let time = 0; time < 3; time += 1) {
       await must(app, 'resolveDispute', people.awardee, job, undefined, { resolution: `Proposal ${time}` });
       await settled();
+      // The second attempt must not happen meanwhile.
+      await app.sql`update tasks set run_at = now() + interval '1 hour' where kind = 'notice' and attempts = 1`;
     }
     const rows = await app.sql`select t.attempts, m.up_to_position > m.from_position as is_extended
       from mails m join tasks t on t.id = m.id where m.type = 'job.resolution_proposed' and m.job_id = ${job.id}

@@ -3,10 +3,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { allNumbered } from '../../platform/live/positions.js';
+import { freeAddress } from '../../deploy/proxy.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { must } from '../../story/awards.js';
 import { homeowner, type Person } from '../../story/cast.js';
@@ -110,7 +110,8 @@ async function call(method: string, path: string, body?: object, { token } = han
   return (await app.rest(method, path, { token, body })).body;
 }
 
-const WAIT_MS = 500;
+/** A replayed event must arrive in this time. */
+const WAIT_MS = 2_000;
 
 async function settingsOf(person: Person, webhookId: string): Promise<Record<string, string>> {
   const { secret } = await call('POST', '/v1/api-keys', { name: 'Receiver', access: 'full' }, person);
@@ -148,10 +149,5 @@ const statusOf = (url: string) =>
   );
 
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  return Number((await freeAddress()).split(':')[1]);
 }

@@ -13,7 +13,8 @@ let db: Database;
 let client: Sql;
 beforeAll(async () => {
   database = await freshDatabase();
-  db = connect(database.connection, { poolSize: 5, lockTimeoutMs: 100_000, statementTimeoutMs: 100_000 });
+  const timeouts = { queueTimeoutMs: 100_000, lockTimeoutMs: 100_000, statementTimeoutMs: 100_000 };
+  db = connect(database.connection, { poolSize: 5, ...timeouts });
   client = postgres({ ...database.connection, max: 1, fetch_types: false });
 });
 beforeEach(() => client`select pg_advisory_lock(1)`);
@@ -48,7 +49,7 @@ test('no statement waits behind a slow one', async () => {
 });
 
 test("a caller that waits too long hears about the database if it doesn't respond, else the server", async () => {
-  const settings = { poolSize: 2, queueTimeoutMs: 2_000, lockTimeoutMs: 100_000, statementTimeoutMs: 100_000 };
+  const settings = { poolSize: 2, queueTimeoutMs: 5_000, lockTimeoutMs: 100_000, statementTimeoutMs: 100_000 };
   const small = connect(database.connection, settings);
   const one = small.of({ address: 'one' });
   const slow = one.send(SLOW, []);

@@ -3,13 +3,19 @@
  * 4.3 (PersistedQueryLink) and urql 6 (persistedExchange).
  */
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createDocumentCache } from '../../../src/platform/graphql/limits/document-cache.js';
 import { PERSISTED_QUERIES } from '../../../src/platform/caller-limits.js';
 import { homeowner, type Person } from '../../story/cast.js';
 import { openTestApp, type Json, type TestApp } from '../../setup/app.js';
 import { needs } from '../../setup/needs.js';
 import { createRedisServer } from '../security/redis-server.js';
+
+/** How long a server waits for Redis before it uses only its own documents. A busy machine needs longer. */
+vi.mock('../../../src/platform/service-limits.js', async (original) => {
+  const limits = await original<typeof import('../../../src/platform/service-limits.js')>();
+  return { ...limits, REDIS: { ...limits.REDIS, waitMs: 60_000 } };
+});
 
 let app: TestApp;
 let hanna: Person;

@@ -11,6 +11,7 @@ import { newId } from '../../../src/market/store/new-id.js';
 import { connect } from '../../../src/platform/db/database.js';
 import { migrate } from '../../../src/platform/db/migrate.js';
 import { durablePostgres, type DurablePostgres } from '../../faults/durable-postgres.js';
+import { folderInMemory } from '../../setup/temporary-folder.js';
 import { viewerOf } from './viewers.js';
 
 const closing: (() => unknown)[] = [];
@@ -43,7 +44,7 @@ async function openInstance(url: string) {
 }
 
 async function openPostgres(): Promise<DurablePostgres> {
-  const server = await durablePostgres();
+  const server = await durablePostgres(folderInMemory());
   closing.push(() => server.remove());
   await server.start();
   await migrate({ url: server.url });

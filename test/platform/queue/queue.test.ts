@@ -8,7 +8,7 @@ import type { Task } from '../../../src/platform/queue/tasks.js';
 import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
 import { until } from '../security/until.js';
 
-const LIMITS = { places: 6, placesPerKey: 2, placesOfSlowKeys: 2, leaseSeconds: 30 };
+const LIMITS = { places: 6, placesPerKey: 2, placesOfSlowKeys: 2, leaseSeconds: 300 };
 const RETRY_AFTER_SECONDS = [60, 3_600];
 
 interface Run extends Task {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ensureAdmin } from '../../../../src/market/operations/admins/admins.js';
 import { newId } from '../../../../src/market/store/new-id.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
+import { waitingCalls } from '../../../setup/database/waiting-calls.js';
 import { contractor, homeowner, programOf, type Person } from '../../../story/cast.js';
 import { gather, givenJob, type People } from '../../../story/journey.js';
 import { mailTo } from '../../mail/mailbox.js';
@@ -540,9 +541,7 @@ describe('a suspension is refused', () => {
         suspend(userId, undefined, { token: body.token } as Person),
         restore(userId, { token: body.token } as Person),
       ];
-      const blocked = () =>
-        app.sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      await until(async () => (await blocked()).length === waiting.length);
+      await until(async () => (await waitingCalls(app.sql)) === waiting.length);
       await tx`update users set suspended_at = now() where id = ${body.user.id}`;
       return waiting;
     });

@@ -5,6 +5,7 @@
 import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkDatabase } from '../../../setup/database/checker.js';
+import { waitingCalls } from '../../../setup/database/waiting-calls.js';
 import { bidsOn } from '../../../story/awards.js';
 import { outcomeOf, type Asked, type OperationKey, type Outcome } from '../../../story/calls.js';
 import { daysAfter, openTimedApp, type TimedApp } from '../../../story/deadlines.js';
@@ -175,16 +176,10 @@ async function resultOf(job: GivenJob, { days }: Race): Promise<string | undefin
   return row?.result;
 }
 
-/** `waiting` resolves once this many transactions wait for a lock. The lock is released when `work` returns. */
+/** `waiting` resolves once this many calls wait for a lock. The lock is released when `work` returns. */
 function holdLock<T>({ id }: GivenJob, work: (waiting: (count: number) => Promise<void>) => Promise<T>): Promise<T> {
   return app.sql.begin(async (tx: TransactionSql) => {
     await tx`select from jobs where id = ${id} for update`;
-    return work((count) =>
-      until(async () => {
-        const [row] = await app.sql<{ waiting: number }[]>`select count(*)::int as waiting from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'`;
-        return row?.waiting === count;
-      }),
-    );
+    return work((count) => until(async () => (await waitingCalls(app.sql)) === count));
   }) as Promise<T>;
 }

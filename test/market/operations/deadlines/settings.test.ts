@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, test } from 'vitest';
 import { createClock } from '../../../../src/market/operations/jobs/clock.js';
 import { applySettings } from '../../../../src/market/store/jobs/due-jobs.js';
 import { checkDatabase } from '../../../setup/database/checker.js';
+import { waitingCalls } from '../../../setup/database/waiting-calls.js';
 import { openTestApp, type Json } from '../../../setup/app.js';
 import { byGraphql, byRest } from '../../../apis/refused.js';
 import { bidsOn, tokensOf } from '../../../story/awards.js';
@@ -290,13 +291,8 @@ describe('from remind to act', () => {
     },
   );
 
-  /** Resolves once this many transactions wait for a lock. */
-  const waiting = ({ sql }: TimedApp, count: number) =>
-    until(async () => {
-      const [row] = await sql`select count(*)::int as waiting from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`;
-      return row?.waiting === count;
-    });
+  /** Resolves once this many calls wait for a lock. */
+  const waiting = ({ sql }: TimedApp, count: number) => until(async () => (await waitingCalls(sql)) === count);
 
   test.each(['remind', 'off'])(
     'a server that is still set to %s doesn’t look at a job that was marked for the new settings',

@@ -440,7 +440,7 @@ describe('a change of a search', () => {
     const rosa = await contractor(app, 'Rosa');
     const id = await save(rosa, ROOFING);
     await app.sql`create function wait_for_test() returns trigger language plpgsql as $$ begin
-      perform pg_advisory_xact_lock(77); return new; end $$`;
+      perform set_config('lock_timeout', '0', true); perform pg_advisory_xact_lock(77); return new; end $$`;
     await app.sql`create trigger wait_for_test before insert on notifications for each row
       when (new.match_alert is not null) execute function wait_for_test()`;
     const waiting = async (key: number) =>

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WEBHOOKS } from '../../../../src/market/rules/market-limits.js';
 import { openTestApp, type Answer, type Json, type TestApp } from '../../../setup/app.js';
+import { waitingCalls } from '../../../setup/database/waiting-calls.js';
 import { admin, homeowner, programOf, type Person } from '../../../story/cast.js';
 import { until } from '../../../platform/security/until.js';
 import { byGraphql, byRest, invalid } from '../../../apis/refused.js';
@@ -235,9 +236,6 @@ describe('a webhook endpoint', () => {
     const { webhook } = await made(owner);
     const path = `/v1/webhooks/${webhook.id}`;
     const { token } = owner;
-    const waiting = async () =>
-      app.sql`select from pg_stat_activity where datname = current_database()
-        and application_name = 'job-marketplace' and wait_event_type = 'Lock'`;
     const calls = [
       () => create(owner, { url: URL_OF }),
       () => app.rest('PUT', path, { token, body: { url: 'https://elsewhere.example.com' } }),
@@ -249,7 +247,7 @@ describe('a webhook endpoint', () => {
         await tx`select from users where id = ${owner.userId} for update`;
         await tx`select from webhook_endpoints where id = ${webhook.id} for update`;
         answer = call();
-        await until(async () => (await waiting()).length === 1);
+        await until(async () => (await waitingCalls(app.sql)) === 1);
         await tx`update sessions set revoked_at = now() where user_id = ${owner.userId}`;
       });
       const refused = await answer;
