@@ -18,7 +18,7 @@ describe(PRINTING ? 'printing' : 'what people have reviewed is still what the co
         else expect(kept, `${name} is out of date. Run: npm run contracts, and review what changed`).toBe(printed);
       },
       // The permissions file takes this long, because every call is made.
-      400_000,
+      1_200_000,
     );
   }
 });

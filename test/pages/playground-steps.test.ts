@@ -92,6 +92,7 @@ it('each step returns what its story promises, and the clock approves the work a
   expect(reminders.match(/"type": "\w+"/g)).toEqual(
     ['JOB_REMINDED', 'JOB_REMINDED', 'JOB_AUTO_APPROVED'].map((type) => `"type": "${type}"`),
   );
+  await allNumbered(adjustable);
   for (const step of STEPS.filter(({ name }) => name === 'ReadNotifications')) {
     const answer = await play(step);
     expect(answer).toContain(STORY.ReadNotifications);

@@ -41,7 +41,8 @@ export interface WebhookLog {
 export async function openWebhookLog(): Promise<WebhookLog> {
   const database = await freshDatabase();
   const sql = postgres({ ...database.connection, max: 3, fetch_types: false, onnotice: () => {} });
-  const db = connect(database.connection, { poolSize: 4 });
+  const timeouts = { lockTimeoutMs: 100_000, statementTimeoutMs: 100_000, idleInTransactionTimeoutMs: 100_000 };
+  const db = connect(database.connection, { poolSize: 4, ...timeouts });
   await insertCursor(db, {});
 
   async function person(role: 'homeowner' | 'contractor', profileId: string): Promise<Viewer> {

@@ -65,7 +65,7 @@ export async function connectionOf(server: ServerProcess): Promise<Connection> {
 }
 
 export async function ask(connection: Connection, statement: string): Promise<Row[]> {
-  const sql = postgres({ ...connection, max: 1, fetch_types: false, onnotice: () => {}, connect_timeout: 10 });
+  const sql = postgres({ ...connection, max: 1, fetch_types: false, onnotice: () => {} });
   try {
     return [...(await sql.unsafe(statement))];
   } finally {
