@@ -100,7 +100,7 @@ export function openReplica({
     const replayed = ofReplica.status === 'fulfilled' ? walPosition(ofReplica.value) : undefined;
     lagSeconds = lagOf(replayed);
     setProblem(problemOf(ofReplica, replayed));
-    // The address may lead to the primary only while there's no replica.
+    // An address can lead to the primary while no replica is available. A new connection may find one.
     if (replayed === undefined) for (const reconnect of reconnects) void reconnect();
   }
 
