@@ -4,6 +4,7 @@ import { createWrittenPositions, type WrittenPositions } from '../../../src/plat
 import { openRedis, type RedisConnection } from '../../../src/platform/redis.js';
 import { needs } from '../../setup/needs.js';
 import { createRedisServer, type RedisServer } from '../security/redis-server.js';
+import { until } from '../security/until.js';
 
 needs('redis-server').describe('The position of a user’s last write', () => {
   let redis: RedisServer;
@@ -15,7 +16,7 @@ needs('redis-server').describe('The position of a user’s last write', () => {
     await redis.start();
     const open = () => openRedis(redis.socket, { onLost: () => {}, onBack: () => {} }, 60_000);
     connections = [open(), open()];
-    await Promise.all(connections.map((connection) => connection.ready()));
+    await until(() => connections.every((connection) => connection.isReachable()));
     [one, two] = connections.map(createWrittenPositions) as [WrittenPositions, WrittenPositions];
   });
   afterAll(async () => {
@@ -31,12 +32,12 @@ needs('redis-server').describe('The position of a user’s last write', () => {
 
   it('if it’s unknown, keeps the user on the primary on both, for no longer because of later writes', async () => {
     const key = 'written:cora';
-    const until = async () => Number(await redis.command('zscore', key, 'on primary until'));
+    const score = async () => Number(await redis.command('zscore', key, 'on primary until'));
     await one.keepOnPrimary(['cora']);
     expect([await one.of('cora'), await two.of('cora')]).toEqual([Infinity, Infinity]);
-    const before = await until();
+    const before = await score();
     for (const instance of [one, two]) await instance.keep(['cora'], 300);
-    expect(await until()).toBe(before);
+    expect(await score()).toBe(before);
     await redis.command('zadd', key, String(Date.now() - 1), 'on primary until');
     expect(await two.of('cora')).toBe(300);
   });
