@@ -34,7 +34,7 @@ needs('curl').it('a newcomer who copies the first call of the README gets the re
 
 needs('curl').it('a newcomer who pastes the tutorial into a shell completes every step', async () => {
   // A failed request ends the shell. In a terminal, the reader would see it.
-  const strict = 'set -euo pipefail\ncurl() { command curl --fail-with-body --retry 5 "$@"; }\n';
+  const strict = 'set -euo pipefail\ncurl() { command curl --fail-with-body "$@"; }\n';
   const { code, output } = await run(strict + blocks(TUTORIAL, 'sh').join('\n'));
   expect(output).not.toContain('"errors"');
   expect(output.match(/[\]}][[{]/g), 'responses on the same line').toBeNull();

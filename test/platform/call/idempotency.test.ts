@@ -169,7 +169,7 @@ describe('Hanna, who sends an Idempotency-Key,', () => {
     const second = await app.rest('POST', '/v1/auth/login', { headers: { 'idempotency-key': 'log in' }, body });
     expect(second.body.refresh_token).not.toBe(first.body.refresh_token);
     const stored = await sql`select count(*)::int as n from idempotency_records
-        where answer ~ 'rft_[0-9A-Za-z]{27}|eyJ[A-Za-z0-9_-]{10,}[.]eyJ'`;
+        where answer ~ 'rft_|eyJ[A-Za-z0-9_-]*[.]'`;
     expect(stored[0]?.n).toBe(0);
   });
 });

@@ -12,6 +12,16 @@ export async function allNumbered({ sql, services }: Pick<TestApp, 'sql' | 'serv
   }
 }
 
+/**
+ * Returns the last position that the server has heard of. If another server assigned it, this one hears of it later. A
+ * stream that opens on this server begins after it.
+ */
+export function followPositions({ live }: TestApp['services']): () => bigint {
+  let last = 0n;
+  live.onEvents((upTo) => (last = upTo > last ? upTo : last));
+  return () => last;
+}
+
 function nextPosition({ live }: TestApp['services']): { done: Promise<void>; stop(): void } {
   let stop = () => {};
   const done = new Promise<void>((resolve) => (stop = live.onEvents(() => resolve())));

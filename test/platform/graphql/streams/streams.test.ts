@@ -15,14 +15,15 @@ import {
   stopAll,
   untilOpen,
 } from './clients.js';
+import { followPositions } from '../../live/positions.js';
 import { until } from '../../security/until.js';
 
 let app: TestApp;
-let heardUpTo = 0n;
+let heardUpTo: () => bigint;
 let people: People;
 beforeAll(async () => {
   app = await openTestApp();
-  app.services.live.onEvents((upTo) => (heardUpTo = upTo > heardUpTo ? upTo : heardUpTo));
+  heardUpTo = followPositions(app.services);
   people = await gather(app);
 });
 afterEach(async () => {
@@ -42,8 +43,7 @@ async function positionNow(by: Person, job: string): Promise<string> {
     const { data } = await app.graphql(events, { token: by.token, variables: { id: job } });
     const last = data.job.timeline.nodes.at(-1).position;
     if (last === null) continue;
-    // If another server assigned the position, this one hears of it later. A stream begins with what it hears.
-    await until(() => heardUpTo >= BigInt(last));
+    await until(() => heardUpTo() >= BigInt(last));
     return last;
   }
 }
