@@ -219,8 +219,10 @@ describe('a notification', () => {
     expect(content.match(/https:\/\/jobs\.test\/unsubscribe\/[\w.-]+(?=["\s])/g)).toHaveLength(2);
     expect(headers).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r?$/m);
     expect(headers).toMatch(/^Auto-Submitted: auto-generated\r?$/m);
-    for (const text of ['Olga', 'Ben', 'Monday', DRAFT.title, DRAFT.address_line1, '700'])
+    for (const text of ['Olga', 'Monday', DRAFT.title, DRAFT.address_line1])
       expect(headers + content).not.toContain(text);
+    // Random IDs can contain these, but not as words.
+    expect(headers + content).not.toMatch(/\bBen\b|\b700\b/);
     const [row] = await app.sql`select id, outcome from mails where user_id = ${owner.userId}
       and kind = 'notification'`;
     expect([messageId, row?.outcome]).toEqual([`<${row?.id}@example.test>`, 'sent']);
@@ -422,7 +424,7 @@ it('no email contains what a user wrote, whatever happens to their jobs', async 
   const mails = server.inbox.slice(before);
   expect(new Set(mails.map(subjectOf)).size).toBeGreaterThan(12);
   for (const { headers, content } of mails)
-    expect(headers + content).not.toMatch(/Planted|12 Oak Lane|lets the rain in|of Test|Olive|Ava\b|Ben\b|Ada\b/);
+    expect(headers + content).not.toMatch(/Planted|12 Oak Lane|lets the rain in|of Test|Olive|\b(Ava|Ben|Ada)\b/);
 });
 
 it('a digest leaves out notifications that were already read', async () => {

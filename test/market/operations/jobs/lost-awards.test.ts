@@ -48,9 +48,9 @@ async function lastPosition(): Promise<string> {
 const KNOW = ['owner', 'awardee', 'admin'] as const;
 const DO_NOT_KNOW = ['bidder', 'stranger'] as const;
 
-/** True if the text names Ava in any way. */
+/** True if the text names Ava in any way. A random ID can contain "Ava", but never as a word. */
 const namesAva = (text: string) =>
-  [people.awardee.userId, people.awardee.profileId, people.awardee.name].some((name) => text.includes(name));
+  [people.awardee.userId, people.awardee.profileId].some((id) => text.includes(id)) || /\bAva\b/.test(text);
 
 describe.each(MOVES)('after %s, the reason', (key, type, by) => {
   test('is in the timelines of those who know, and of nobody else', async () => {
