@@ -87,7 +87,7 @@ export async function openServices(
     );
   const probeSettings = {
     ...POOLS.probe,
-    ...(probeTimeoutMs !== undefined && { statementTimeoutMs: probeTimeoutMs }),
+    ...(probeTimeoutMs !== undefined && { statementTimeoutMs: probeTimeoutMs, lockTimeoutMs: probeTimeoutMs }),
     ...(timeouts.connectTimeoutSeconds !== undefined && { connectTimeoutSeconds: timeouts.connectTimeoutSeconds }),
   };
   const openProbe = (hooks: DatabaseHooks) => connect(connection, probeSettings, hooks);
