@@ -15,16 +15,18 @@ import { DRAFT, gather, givenJob, type People } from '../../story/journey.js';
 import { metricsOf } from '../../setup/metrics.js';
 import { atOnce } from '../../story/scenes.js';
 import { until } from '../security/until.js';
-import { allNumbered } from './positions.js';
+import { allNumbered, followEvents } from './positions.js';
 import { takeUntil, viewerOf } from './viewers.js';
 
 let app: TestApp;
 let other: TestApp;
 let people: People;
+let allHeard: () => Promise<void>;
 const open: Sql[] = [];
 beforeAll(async () => {
   app = await openTestApp();
   other = await openTestApp({}, { sameDatabaseAs: app });
+  allHeard = followEvents(app, other);
   people = await gather(app);
 });
 afterAll(async () => {
@@ -192,7 +194,8 @@ describe('an instance that numbers', () => {
     const { body } = await callRest(other, 'create', { by: people.owner, body: DRAFT });
     // Both servers now wait for the lock, or soon will.
     await until(async () => {
-      const waiting = await app.sql`select 1 from pg_locks where locktype = 'advisory' and not granted`;
+      const waiting = await app.sql`select from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`;
       return waiting.length > 0;
     });
     expect(await positionOf(body.id)).toBeUndefined();
@@ -214,6 +217,7 @@ describe('an instance that numbers', () => {
 });
 
 it('what is rolled back, especially in a dry run, is neither numbered nor sent', async () => {
+  await allHeard();
   const { live, db } = app.services;
   const stream = openEvents(live, viewerOf(people.owner, 'homeowner'), {}, db);
   const { status, headers } = await callRest(app, 'create', {
@@ -230,12 +234,18 @@ it('what is rolled back, especially in a dry run, is neither numbered nor sent',
 
 it('the metrics say how many events were numbered, how long they waited, and how many are waiting', async () => {
   await allNumbered(app);
-  const [{ metrics }, others] = [{ metrics: await metricsOf(app.url) }, await metricsOf(other.url)];
   const [{ count } = { count: 0 }] = await app.sql`select ((select count(*) from events)
     + (select count(*) from account_events))::int as count`;
-  const numbered = metrics.value('events_numbered_total') + others.value('events_numbered_total');
+  let numbered = 0;
+  // A server counts its events a moment after they’re numbered.
+  await until(async () => {
+    const both = [await metricsOf(app.url), await metricsOf(other.url)];
+    numbered = both.reduce((sum, metrics) => sum + metrics.value('events_numbered_total'), 0);
+    return numbered >= count;
+  });
   // The killed backend numbered none. The lock gives each event to only one server.
   expect(numbered).toBe(count);
+  const metrics = await metricsOf(app.url);
   expect(metrics.value('event_position_lag_seconds_count')).toBeGreaterThan(0);
   expect(metrics.value('event_batch_events_count')).toBeGreaterThan(0);
   await until(async () => (await metricsOf(app.url)).value('events_waiting') === 0);

@@ -8,7 +8,7 @@ import { callRest } from '../../../story/calls.js';
 import { contractor, homeowner, type Person } from '../../../story/cast.js';
 import { gather, giveTokens, givenJob, type GivenJob, type People } from '../../../story/journey.js';
 import { until } from '../../../platform/security/until.js';
-import { allNumbered, followPositions } from '../../../platform/live/positions.js';
+import { followEvents } from '../../../platform/live/positions.js';
 import {
   CHANNELS,
   hearAsEvents,
@@ -21,11 +21,11 @@ import {
 let app: TestApp;
 let other: TestApp;
 let people: People;
-let heard: (() => bigint)[];
+let allHeard: () => Promise<void>;
 beforeAll(async () => {
   app = await openTestApp();
   other = await openTestApp({}, { sameDatabaseAs: app });
-  heard = [app, other].map(({ services }) => followPositions(services));
+  allHeard = followEvents(app, other);
   people = await gather(app);
 });
 afterEach(async () => {
@@ -68,9 +68,7 @@ const idsIn = (events: readonly Json[]) => events.map(({ event }) => event.id);
 it('a new bid raises the counter of its owner’s two tabs, even on two servers', async () => {
   const owner = await newOwner('Tabea');
   const job = await givenJob(app, 'open', { ...people, owner });
-  await allNumbered(app);
-  const [{ position: last }] = (await feedOf(owner)) as [Json];
-  await until(() => heard.every((upTo) => upTo() >= BigInt(last)));
+  await allHeard();
   const tabs = [hearOverWebSocket(app.url, owner, STREAM), hearOverWebSocket(other.url, owner, STREAM)];
   await untilOpen(app.services, 1);
   await untilOpen(other.services, 1);
@@ -94,7 +92,7 @@ it('a new bid raises the counter of its owner’s two tabs, even on two servers'
 it.each(CHANNELS)('over %s, a user who reconnects gets exactly the feed’s notifications', async (_name, hear) => {
   const owner = await newOwner('Renee');
   const job = await givenJob(app, 'open', { ...people, owner });
-  await allNumbered(app);
+  await allHeard();
   const first = hear(app.url, owner, STREAM, { after: '0' });
   await first.count(2);
   first.stop();
@@ -114,7 +112,7 @@ describe('nobody gets a notification', () => {
     const owner = await newOwner('Nora');
     const stranger = await newOwner('Nils');
     const job = await givenJob(app, 'open', { ...people, owner });
-    await allNumbered(app);
+    await allHeard();
     const [own, ownerEvents, foreign] = [
       hearAsEvents(app.url, people.bidder, STREAM),
       hearAsEvents(app.url, owner, STREAM),
@@ -139,7 +137,7 @@ describe('nobody gets a notification', () => {
     await untilOpen(app.services, 1);
     await accountEvent('account.password_changed', owner);
     // Without this, both may occur in the same millisecond.
-    await allNumbered(app);
+    await allHeard();
     await accountEvent('account.email_undo_pending', owner);
     await admin.count(1);
     expect(admin.events.map(({ type }) => type)).toEqual(['ACCOUNT_EMAIL_UNDO_PENDING']);
@@ -167,7 +165,7 @@ describe('nobody gets a notification', () => {
     const owner = await newOwner('Wanda');
     const [bidder, awardee] = [await contractor(app, 'Wim'), await contractor(app, 'Wes')];
     const job = await givenJob(app, 'open', { ...people, owner, bidder, awardee });
-    await allNumbered(app);
+    await allHeard();
     const heard = hearAsEvents(app.url, bidder, STREAM);
     await untilOpen(app.services, 1);
     await callRest(app, 'view', { by: owner, job: job.id, bid: job.bids.bidder! });
@@ -187,7 +185,7 @@ describe('nobody gets a notification', () => {
 describe('while servers of two releases run', () => {
   it('an open stream gets events that the previous release numbers, before later ones', async () => {
     const owner = await newOwner('Udo');
-    await allNumbered(app);
+    await allHeard();
     const stream = hearAsEvents(app.url, owner, STREAM);
     await untilOpen(app.services, 1);
     await app.sql.begin(async (tx) => {
@@ -202,7 +200,7 @@ describe('while servers of two releases run', () => {
 
   it('people are notified of events that the previous release numbers', async () => {
     const owner = await newOwner('Petra');
-    await allNumbered(app);
+    await allHeard();
     await app.sql.begin(async (tx) => {
       await tx`insert into account_events (id, user_id, type, occurred_at)
         values (${newId('accountEvent')}, ${owner.userId}, 'webhook.paused', now())`;
@@ -213,7 +211,7 @@ describe('while servers of two releases run', () => {
 
   it('an event type that only the next release knows doesn’t keep anyone from getting other events', async () => {
     const [owner, stranger] = [await newOwner('Nele'), await newOwner('Ned')];
-    await allNumbered(app);
+    await allHeard();
     const [ownerEvents, foreign] = [hearAsEvents(app.url, owner, STREAM), hearAsEvents(app.url, stranger, STREAM)];
     await untilOpen(app.services, 2);
     await app.sql.begin(async (tx) => {
@@ -249,7 +247,7 @@ it('a stream gets each notification of a batch whose notifications are stored in
   const jobs = [await givenJob(app, 'open', { ...people, owner }), await givenJob(app, 'open', { ...people, owner })];
   // Each edit could notify more than half as many bidders as one step stores.
   await app.sql`update jobs set bids_ever = 6000 where id in ${app.sql(jobs.map(({ id }) => id))}`;
-  await allNumbered(app);
+  await allHeard();
   const stream = hearAsEvents(app.url, people.bidder, STREAM);
   await untilOpen(app.services, 1);
   await app.sql.begin(async (tx) => {
