@@ -48,13 +48,13 @@ export async function startProxy(servers: readonly string[], env: Record<string,
   };
 }
 
+/** The ports that this process has already given to somebody. */
+const given = new Set<number>();
+
 /**
  * An address that nothing listens on. The system gives its own ports, from 32768 on, to any connection and server, so
  * one of those could be taken before it's used.
  */
-/** The ports that this process has already given to somebody. */
-const given = new Set<number>();
-
 export async function freeAddress(): Promise<string> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000);

@@ -125,7 +125,9 @@ it(
     expect(Date.parse(away.since)).toBeLessThanOrEqual(startedAt);
     expect(back.seconds).toBeGreaterThan(0);
 
-    const refused = lines.filter(({ msg, codes }) => msg === 'answered' && codes?.includes('OVERLOADED'));
+    const refused = lines.filter(
+      ({ operation, codes }) => ['viewer', 'jobs'].includes(operation) && codes?.includes('OVERLOADED'),
+    );
     expect(refused.length).toBe(refusedByGraphql.length + refusedByRest.length);
     const known = { level: 'warn', status: 503, codes: ['OVERLOADED'], cause: 'database_away', user: me.user.id };
     expect(refused.find(({ api }) => api === 'graphql')).toMatchObject({

@@ -444,7 +444,10 @@ describe('a change of a search', () => {
     await app.sql`create trigger wait_for_test before insert on notifications for each row
       when (new.match_alert is not null) execute function wait_for_test()`;
     const waiting = async (key: number) =>
-      (await app.sql`select from pg_locks where locktype = 'advisory' and objid = ${key} and not granted`).length > 0;
+      (
+        await app.sql`select from pg_locks where locktype = 'advisory' and objid = ${key} and not granted
+          and database = (select oid from pg_database where datname = current_database())`
+      ).length > 0;
     let job = '';
     let deleted: Promise<unknown> = Promise.resolve();
     await app.sql.begin(async (tx) => {

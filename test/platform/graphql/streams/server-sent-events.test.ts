@@ -180,9 +180,12 @@ describe('a stream', () => {
     await app.sql.begin(async (sql) => {
       await sql`lock table jobs in access exclusive mode`;
       asked = ask({ url: closing.url, body: { query: JOB_EVENTS, variables: { job } } });
-      await until(
-        async () => (await app.sql`select from pg_locks where relation = 'jobs'::regclass and not granted`).length > 0,
-      );
+      // The table has the same OID in every test's database.
+      await until(async () => {
+        const waiting = await app.sql`select from pg_locks where relation = 'jobs'::regclass and not granted
+          and database = (select oid from pg_database where datname = current_database())`;
+        return waiting.length > 0;
+      });
       stopped = closing.close();
       await closed;
     });
