@@ -11,6 +11,7 @@ import {
   type Market,
   type MarketSize,
 } from '../../../src/market/store/seed/seed.js';
+import { vacuumWhole } from '../../setup/database/vacuum.js';
 import { seededId } from './market.js';
 
 const JOBS_OF_BUSY_HOMEOWNER = 5_000;
@@ -65,10 +66,7 @@ export async function seedUnevenMarket(sql: Sql, size: MarketSize, passwordHash:
   await sql`cluster jobs using jobs_newest`;
   await sql`cluster job_search using job_search_newest`;
   await sql`cluster open_job_search using open_job_search_newest`;
-  // After `vacuum (analyze)`, half of the contractors' pages weren't marked as visible to all. Index-only scans need
-  // that.
-  await sql`vacuum`;
-  await sql`analyze`;
+  await vacuumWhole(sql);
   return market;
 }
 

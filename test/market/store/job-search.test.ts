@@ -14,6 +14,7 @@ import { listJobs } from '../../../src/market/store/jobs/job-lists.js';
 import type { Position } from '../../../src/platform/db/pages/keyset.js';
 import type { PageRequest } from '../../../src/platform/db/pages/page.js';
 import { diceOf, type Dice } from '../../setup/random/dice.js';
+import { vacuumWhole } from '../../setup/database/vacuum.js';
 import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
 
 const SEED = 20_261_122;
@@ -165,7 +166,7 @@ async function fill(dice: Dice): Promise<void> {
     (select id from jobs order by created_at desc, id desc limit 2) union all (select id from jobs
       order by created_at, id limit 3))`;
   // To the planner, a GIN index with unmerged pending entries looks expensive.
-  await sql`vacuum (analyze)`;
+  await vacuumWhole(sql);
 }
 
 function jobOf(dice: Dice, n: number) {
