@@ -9,6 +9,7 @@ import { freeAddress } from '../deploy/proxy.js';
 import { initialiseOnce, DATABASE, SUPERUSER } from '../../src/platform/embedded/embedded.js';
 import { findPrograms } from '../../src/platform/embedded/programs.js';
 import { startPostgres } from '../../src/platform/embedded/server.js';
+import { signalPostgres } from '../platform/embedded/processes.js';
 import { temporaryFolder } from '../setup/temporary-folder.js';
 
 /** An orderly stop, one that cuts clients off, and one like a power failure. */
@@ -67,12 +68,9 @@ export async function durablePostgres(parent?: string): Promise<DurablePostgres>
     await stopped.ended;
   }
 
-  /** Signals the postmaster first, which would otherwise start other backends. */
-  function signalAll(signal: NodeJS.Signals): void {
-    const { pid } = running ?? {};
-    if (pid === undefined) throw new Error('Postgres is not running.');
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
-    for (const each of [pid, ...children]) process.kill(each, signal);
+  function postmaster(): number {
+    if (!running) throw new Error('Postgres is not running.');
+    return running.pid;
   }
 
   return {
@@ -80,8 +78,8 @@ export async function durablePostgres(parent?: string): Promise<DurablePostgres>
     folder: folder.path,
     start,
     stop,
-    freeze: () => signalAll('SIGSTOP'),
-    thaw: () => signalAll('SIGCONT'),
+    freeze: () => signalPostgres(postmaster(), 'SIGSTOP'),
+    thaw: () => signalPostgres(postmaster(), 'SIGCONT'),
     open: (name) =>
       postgres(url, {
         max: 1,

@@ -10,6 +10,7 @@ import { startEmbeddedPostgres } from '../../src/platform/embedded/embedded.js';
 import { findPrograms } from '../../src/platform/embedded/programs.js';
 import { migrate } from '../../src/platform/db/migrate.js';
 import { freeAddress } from '../deploy/proxy.js';
+import { signalPostgres } from '../platform/embedded/processes.js';
 import { until } from '../platform/security/until.js';
 import type { FreshDatabase } from './postgres.js';
 import { folderInMemory, temporaryFolder } from './temporary-folder.js';
@@ -88,18 +89,15 @@ export async function openPrimaryAndReplica(settings: readonly string[] = HASTY)
     onReplica = postgres(urlOf(replicaPort), { max: 1, fetch_types: false, onnotice: () => {} });
   }
 
-  function signalAll(signal: NodeJS.Signals): void {
-    if (!server?.pid) return;
-    process.kill(server.pid, signal);
-    const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8').trim().split(' ');
-    for (const pid of children) process.kill(Number(pid), signal);
+  function signalReplica(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    if (server?.pid) signalPostgres(server.pid, signal);
   }
 
   async function killReplica(): Promise<void> {
     await onReplica?.end({ timeout: 0 });
     if (!server) return;
     const ended = once(server, 'exit');
-    signalAll('SIGCONT');
+    signalReplica('SIGCONT');
     server.kill('SIGQUIT');
     server = undefined;
     await ended;
@@ -133,8 +131,8 @@ export async function openPrimaryAndReplica(settings: readonly string[] = HASTY)
     },
     startReplica,
     killReplica,
-    freezeReplica: () => signalAll('SIGSTOP'),
-    thawReplica: () => signalAll('SIGCONT'),
+    freezeReplica: () => signalReplica('SIGSTOP'),
+    thawReplica: () => signalReplica('SIGCONT'),
     remove: async () => {
       await onPrimary.end({ timeout: 5 });
       await killReplica();

@@ -1,12 +1,11 @@
 /** `npm run demo` on a machine that is so busy that Postgres stops responding for seconds. */
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ADMIN } from '../../../src/commands/demo/town.js';
 import { JOB_STATES } from '../../../src/market/rules/states.js';
 import { logIn } from '../../app/callers.js';
 import { clone, type Clone } from '../../app/clone.js';
 import { start } from '../../app/processes.js';
-import { postmasterOf } from '../../platform/embedded/processes.js';
+import { postmasterOf, signalPostgres } from '../../platform/embedded/processes.js';
 import { until } from '../../platform/security/until.js';
 
 let project: Clone;
@@ -15,19 +14,14 @@ beforeAll(() => {
 });
 afterAll(() => project.remove());
 
-function signalAll(postmaster: number, signal: NodeJS.Signals): void {
-  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').trim().split(' ');
-  for (const pid of [postmaster, ...children.map(Number)]) process.kill(pid, signal);
-}
-
 it('creates all jobs, although its database was unreachable for a while', { timeout: 300_000 }, async () => {
   const dataFolder = project.usedDataFolder();
   const demo = start(project, [process.execPath, 'dist/commands/demo.js'], { DATA_DIR: dataFolder });
   await until(() => demo.output().includes('Creating a job that is “awarded”'));
   const postmaster = postmasterOf(dataFolder);
-  signalAll(postmaster, 'SIGSTOP');
+  signalPostgres(postmaster, 'SIGSTOP');
   await until(() => demo.output().includes('database unreachable'));
-  signalAll(postmaster, 'SIGCONT');
+  signalPostgres(postmaster, 'SIGCONT');
   const url = await demo.url;
   const { body } = await logIn(url, ADMIN.email, ADMIN.password);
   const headers = { authorization: `Bearer ${String(body.token)}` };

@@ -91,6 +91,19 @@ export function postmasterOf(folder: string): number {
   return Number.parseInt(readFileSync(`${folder}/postgres/postmaster.pid`, 'utf8'), 10);
 }
 
+/** Signals the postmaster first. If it's stopped, it starts no other backend. */
+export function signalPostgres(postmaster: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
+  process.kill(postmaster, signal);
+  for (const pid of readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').match(/\d+/g) ?? []) {
+    try {
+      process.kill(Number(pid), signal);
+    } catch (error) {
+      // A backend may have ended meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+}
+
 export function killLeftProcesses(): void {
   for (const child of children) child.kill('SIGKILL');
 }
