@@ -46,7 +46,7 @@ it(
     );
     expect(complete ? uncovered(coverage) : []).toEqual([]);
   },
-  600_000 + runs * 2_000,
+  1_200_000 + runs * 6_000,
 );
 
 async function play(world: World, ownSeed: number, numRuns: number, coverage: Coverage): Promise<void> {

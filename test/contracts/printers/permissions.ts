@@ -83,7 +83,7 @@ type Cells = Map<string, string>;
 const cellKey = (section: Section, caller: Caller, column: Column) => `${section.title} | ${caller} | ${column}`;
 
 async function runEveryCell(byBothApis: boolean): Promise<{ cells: Cells; disagreements: string[] }> {
-  const app = await openTestApp();
+  const app = await openTestApp({}, { tokensLast: true });
   try {
     const cells: Cells = new Map();
     const disagreements: string[] = [];
