@@ -17,7 +17,7 @@ vi.mock('../../src/platform/service-limits.js', async (original) => {
   return {
     ...limits,
     REDIS: { ...limits.REDIS, waitMs: 60_000 },
-    REPLICA: { ...limits.REPLICA, answerWithinMs: 5_000 },
+    REPLICA: { ...limits.REPLICA, answerWithinMs: 5_000, gapMsMax: 60_000 },
   };
 });
 

@@ -106,7 +106,7 @@ export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
 export const MAILBOX_SECRET = 'the_mailbox_of_the_tests';
 
 /** The same process sends and reads the requests. On a busy machine, one may take more than ten seconds. */
-const PATIENT = { ...TIMEOUTS, headMs: 100_000, requestMs: 300_000 };
+const PATIENT = { ...TIMEOUTS, headMs: 100_000, requestMs: 300_000, webSocketInitMs: 100_000 };
 
 export async function openTestApp(
   env: Record<string, string> = {},
