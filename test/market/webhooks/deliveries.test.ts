@@ -154,7 +154,7 @@ describe('an event', () => {
     await receiver.until((all) => all.some(({ body }) => body.type === 'job.cancelled'));
     await eventually(
       () => deliveriesTo(people.bidder, id),
-      ([newest]) => newest?.attempts.length === 1,
+      (found) => found.every(({ attempts }) => attempts.length === 1),
     );
     // The same as when a bid is withdrawn between two attempts.
     await app.sql`update bids set status = 'withdrawn' where id = ${job.bids.bidder}`;
