@@ -26,7 +26,7 @@ interface Range {
 }
 
 /** In production, this is half a minute. */
-const WAIT_MS = 500;
+const WAIT_MS = 2_000;
 
 const REPLAY = `mutation ($id: ID!, $after: String!, $until: String!) {
   replayEvents(endpointId: $id, after: $after, until: $until) { replayedCount nextAfter } }`;

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { needs } from '../setup/needs.js';
 import { clone, type Clone } from '../app/clone.js';
-import { startServer } from '../app/processes.js';
+import { startServer, type Started } from '../app/processes.js';
 
 const ROOT = new URL('../../', import.meta.url);
 const read = (name: string) => readFileSync(new URL(name, ROOT), 'utf8');
@@ -15,14 +15,19 @@ const WRITTEN_ADDRESS = 'http://localhost:4000';
 
 let project: Clone;
 let environment: Readonly<Record<string, string>>;
+let server: Started;
 let url: string;
 
 beforeAll(async () => {
   project = clone();
   environment = { DATA_DIR: project.usedDataFolder(), BCRYPT_COST: '4' };
-  url = await startServer(project, environment).url;
+  server = startServer(project, environment);
+  url = await server.url;
 });
-afterAll(() => project.remove());
+afterAll(async () => {
+  await server.stop();
+  project.remove();
+});
 
 needs('curl').it('a newcomer who copies the first call of the README gets the response that it shows', async () => {
   const [, section = ''] = README.split('## Get your first response');

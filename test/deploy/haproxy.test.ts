@@ -301,7 +301,7 @@ needs('haproxy').it('a missing body and a silent server both result in a JSON er
   await once(silent.listen(0, '127.0.0.1'), 'listening');
   const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
   // Both wait a long time for each other.
-  const impatient = await startProxy([address], { REQUEST_WITHIN: '200ms' });
+  const impatient = await startProxy([address], { REQUEST_WITHIN: '3s' });
   const proxy = await startProxy([address], { ANSWER_WITHIN: '200ms' });
   for (const path of ['/v1/jobs', '/graphql']) {
     const slow = await openConnection(impatient.url);

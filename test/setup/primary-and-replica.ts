@@ -43,14 +43,14 @@ const ACCESS = ['local all all trust', 'host all all 127.0.0.1/32 trust', 'host 
 export async function openPrimaryAndReplica(settings: readonly string[] = HASTY): Promise<PrimaryAndReplica> {
   const folder = temporaryFolder('replica', folderInMemory());
   const [ofPrimary, ofReplica] = [join(folder.path, 'primary'), join(folder.path, 'replica')];
-  const port = Number((await freeAddress()).split(':')[1]);
-  const replicaPort = Number((await freeAddress()).split(':')[1]);
   const cluster = join(ofReplica, 'postgres');
   const onTcp = (portOf: number) => ['listen_addresses=127.0.0.1', `port=${portOf}`];
 
   const first = await startEmbeddedPostgres(ofPrimary, { settings: [...SETTINGS, ...settings] });
   await migrate(first.connection);
   await first.stop();
+  const port = Number((await freeAddress()).split(':')[1]);
+  const replicaPort = Number((await freeAddress()).split(':')[1]);
   writeFileSync(join(ofPrimary, 'postgres', 'pg_hba.conf'), ACCESS.join('\n'));
   mkdirSync(ofReplica, { mode: 0o711 });
   // Keeps the owner. A stopped primary can simply be copied.

@@ -9,7 +9,7 @@ import { createRedisServer } from '../security/redis-server.js';
 /** How long a server waits for Redis before it counts in its own memory. A busy machine needs longer. */
 vi.mock('../../../src/platform/service-limits.js', async (original) => {
   const limits = await original<typeof import('../../../src/platform/service-limits.js')>();
-  return { ...limits, REDIS: { ...limits.REDIS, waitMs: 60_000 } };
+  return { ...limits, REDIS: { ...limits.REDIS, setupTimeoutMs: 60_000, waitMs: 60_000 } };
 });
 
 needs('redis-server').it(
