@@ -179,7 +179,7 @@ it('SIGTERM while logins wait for their hashes or at the API: all of them get a 
 
 it('a signal during the first start ends it cleanly, and the next start succeeds', async () => {
   const dataFolder = project.dataFolder();
-  // The whole stop may take this much longer. A starting server doesn't wait for it.
+  // This only raises the limit for the whole stop. A server that is still starting has no requests to wait for.
   const interrupted = startServer(project, { DATA_DIR: dataFolder, LAME_DUCK_SECONDS: '300' });
   await until(() => processesOf(dataFolder).length > 0);
   expect((await interrupted.stop()).code).toBe(0);

@@ -1,8 +1,8 @@
 import type { Sql } from 'postgres';
 
 /**
- * Vacuums until every page is marked as visible to all transactions, because the plans depend on it. One `vacuum` can
- * leave pages unmarked while other tests open connections.
+ * Vacuums until every page is marked as visible to all transactions, because the plans depend on it. On a busy
+ * machine, one `vacuum` has left pages unmarked. We don't know why.
  */
 export async function vacuumWhole(sql: Sql): Promise<void> {
   for (;;) {
