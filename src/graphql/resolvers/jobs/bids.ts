@@ -2,7 +2,8 @@ import { Arg, Args, Ctx, FieldResolver, ID, Int, Mutation, Resolver, Root } from
 import type { Me } from '../../../market/operations/accounts/me.js';
 import type { BidOperationName } from '../../../market/rules/bids.js';
 import { availableBidActions } from '../../../market/rules/jobs/available-actions.js';
-import type { Bid as BidRow, Hold as HoldRow } from '../../../market/store/bids/bids.js';
+import type { Bid as BidRow } from '../../../market/store/bids/bids.js';
+import type { Hold as HoldRow } from '../../../market/store/bids/holds.js';
 import { guaranteedThenNewest, listOwnBids, NEWEST_VERSION_FIRST } from '../../../market/operations/bids/read.js';
 import { reviseBid } from '../../../market/operations/bids/revise.js';
 import { submitBid } from '../../../market/operations/bids/submit.js';

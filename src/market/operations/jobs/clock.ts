@@ -23,7 +23,7 @@ import {
 import type { FactName, JobFacts } from '../../rules/jobs/facts.js';
 import { CLOCK } from '../../rules/market-limits.js';
 import { STATES_OPEN_TO_BIDS } from '../../rules/parties.js';
-import { releaseHolds } from '../../store/bids/bids.js';
+import { releaseHolds } from '../../store/bids/holds.js';
 import { logEvents, type NewEvent } from '../../store/events/events.js';
 import {
   applySettings,

@@ -1,12 +1,12 @@
-/** Bids and holds. Statements that change a bid or a hold must run under the job's lock. */
+/** Bids. Statements that change a bid must run under the job's lock. */
 import { and, eq, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
 import type { BidToRestore, LiveBid } from '../../rules/jobs/facts.js';
-import type { BID, HOLD } from '../../rules/entities/bid.js';
+import type { BID } from '../../rules/entities/bid.js';
 import { BID_CONSEQUENCES, BID_RESTORATION, BID_TRANSITIONS } from '../../rules/bids.js';
 import type { EventType } from '../../rules/events.js';
 import { JOB_TRANSITIONS } from '../../rules/lifecycle.js';
 import type { RowOf } from '../../../platform/fields/entity.js';
-import type { BidId, ContractorId, HoldId, JobId, UserId } from '../../rules/ids.js';
+import type { BidId, ContractorId, JobId } from '../../rules/ids.js';
 import { COUNTED_BID_STATES, INITIAL_BID_STATE, LIVE_BID_STATES, type BidState } from '../../rules/states.js';
 import type { Role } from '../../rules/viewer.js';
 import type { Db } from '../../../platform/db/database.js';
@@ -15,18 +15,13 @@ import {
   asArray,
   builder,
   columns,
-  insertedRow,
   type Placeholders,
   selectFrom,
   mayBeStale,
   statement,
 } from '../../../platform/db/statement.js';
-import { bids, holds } from '../tables/bids.js';
-import { DEADLINE_NOW } from '../tables/deadline-clock.js';
+import { bids } from '../tables/bids.js';
 import { jobs } from '../tables/jobs.js';
-import { payDebts } from '../ledger/ledger.js';
-import { newId } from '../new-id.js';
-import { tokenBalances } from '../tables/ledger.js';
 import { forEachRole, isBidderDisputed, isBidderSuspended } from '../visibility.js';
 
 const { jobCreatedAt: _listedBy, ...storedColumns } = getTableColumns(bids);
@@ -40,13 +35,11 @@ export const bidColumns = {
   suspended: isBidderSuspended.as('suspended'),
   isOutdated: isOutdated.as('is_outdated'),
 };
-const { userId: _whose, deadlineFrom: _from, remindedAt: _reminded, ...holdColumns } = getTableColumns(holds);
 
 export type Bid = RowOf<
   typeof BID,
   Omit<typeof bids.$inferSelect, 'jobCreatedAt'> & { suspended: boolean; isOutdated: boolean }
 >;
-export type Hold = RowOf<typeof HOLD, Omit<typeof holds.$inferSelect, 'userId' | 'deadlineFrom' | 'remindedAt'>>;
 
 const jobParties = {
   homeownerId: jobs.homeownerId,
@@ -93,41 +86,6 @@ export const insertBid = statement('insertBid', bidColumns, ($: Placeholders<New
     .returning(fields),
 );
 
-interface Stake extends Pick<typeof bids.$inferSelect, 'jobId'> {
-  bidId: typeof bids.$inferSelect.id;
-  holdId: HoldId;
-  userId: UserId;
-  amount: number;
-}
-
-/** The caller must have locked the balance and checked that it covers the stake. */
-export const stakeTokens = statement('stakeTokens', { id: holds.id }, ($: Placeholders<Stake>, fields) => {
-  const balance = builder.$with('balance').as(
-    builder
-      .update(tokenBalances)
-      .set({ held: sql`${tokenBalances.held} + ${$('amount')}::int` })
-      .where(eq(tokenBalances.userId, $('userId')))
-      .returning({ userId: tokenBalances.userId }),
-  );
-  const hold = {
-    id: $('holdId'),
-    bidId: $('bidId'),
-    jobId: $('jobId'),
-    userId: sql`balance.user_id`,
-    amount: $('amount'),
-    status: sql`'active'`,
-    createdAt: sql`now()`,
-    deadlineFrom: DEADLINE_NOW,
-  };
-  const newHold = builder.$with('new_hold').as(
-    builder
-      .insert(holds)
-      .select(sql`select ${insertedRow(getTableColumns(holds), hold)} from balance`)
-      .returning(fields),
-  );
-  return builder.with(balance, newHold).select().from(newHold);
-});
-
 const updateBids = statement('updateBids', bidColumns, ($: Placeholders<{ ids: string; to: BidState }>, fields) =>
   builder
     .update(bids)
@@ -139,33 +97,6 @@ const updateBids = statement('updateBids', bidColumns, ($: Placeholders<{ ids: s
 /** The caller must have read the bids under their job's lock. */
 export function moveBids(tx: Db, ids: readonly BidId[], to: BidState): Promise<Bid[]> {
   return updateBids(tx, { ids: asArray(ids), to });
-}
-
-/** Locks the accounts' rows in a fixed order, so two transactions can't deadlock. Released tokens pay debts first. */
-const release = statement('releaseHolds', {}, ($: Placeholders<{ bidIds: string; paymentIds: string }>) => {
-  const released = builder.$with('released').as(
-    builder
-      .update(holds)
-      .set({ status: 'released', releasedAt: sql`now()` })
-      .where(and(eq(holds.status, 'active'), sql`${holds.bidId} = any(${$('bidIds')}::text[])`))
-      .returning(),
-  );
-  const credited = builder.$with('credited', {}).as(
-    sql`select account.user_id, balance, held - staked.amount as held, bought, debt, true as may_pay
-      from (select user_id, sum(amount)::int as amount from released group by user_id) staked
-        join token_balances account on account.user_id = staked.user_id
-      order by account.user_id for update of account`,
-  );
-  const payment = payDebts(sql`(${$('paymentIds')}::text[])[row_number() over (order by user_id)]`);
-  return builder
-    .with(released, credited, ...payment)
-    .select({ one: sql`1` })
-    .from(sql`paid`);
-});
-
-/** There are at least as many bids as bidders, so there are enough IDs for the payments. */
-export async function releaseHolds(tx: Db, bidIds: readonly BidId[]): Promise<void> {
-  await release(tx, { bidIds: asArray(bidIds), paymentIds: asArray(bidIds.map(() => newId('transfer'))) });
 }
 
 /**
@@ -262,12 +193,3 @@ function bidsOfContractor(isFiltered: boolean) {
 }
 
 export const listBidsOf = { all: bidsOfContractor(false), filtered: bidsOfContractor(true) };
-
-const selectHolds = statement('selectHolds', holdColumns, ($: Placeholders<{ ids: string }>, fields) =>
-  selectFrom(holds, fields, sql`${holds.id} = any(${$('ids')}::text[])`),
-);
-
-export async function holdsOf(db: Db, ids: readonly HoldId[]): Promise<Map<HoldId, Hold>> {
-  const rows = await selectHolds(db, { ids: asArray(ids) });
-  return new Map(rows.map((hold) => [hold.id, hold]));
-}
