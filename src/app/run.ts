@@ -19,7 +19,7 @@ import { openNotificationEmails } from '../market/mail/notification-emails.js';
 import { directly, type Connection } from '../platform/db/database.js';
 import { checkConnection } from '../platform/db/pooler.js';
 import { openPurchaseLookups } from '../market/operations/purchases/lookups.js';
-import { openMatching } from '../market/operations/searches/matching.js';
+import { openMatching } from '../market/operations/searches/matching-loop.js';
 import { createClock } from '../market/operations/jobs/clock.js';
 import { CLOCK } from '../market/rules/market-limits.js';
 import { startCleanup } from '../market/store/housekeeping.js';

@@ -8,7 +8,7 @@ import { readConfig, type Config } from '../../src/app/config.js';
 import { TIMEOUTS, type Timeouts } from '../../src/platform/service-limits.js';
 import { createSecondConnectionCheck } from './database/second-connection.js';
 import { createLog } from '../../src/platform/telemetry/log.js';
-import { openMatching } from '../../src/market/operations/searches/matching.js';
+import { openMatching } from '../../src/market/operations/searches/matching-loop.js';
 import { openQueue } from '../../src/platform/queue/queue.js';
 import { prepareSchema } from '../../src/app/prepare-schema.js';
 import { openServices, type ServiceTimeouts } from '../../src/app/services.js';

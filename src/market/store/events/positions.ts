@@ -1,4 +1,4 @@
-/** Gives events their positions. The migrations describe their order and why no event is skipped. */
+/** Gives events their positions. Migration 0050 describes their order and why no event is skipped. */
 import { sql } from 'drizzle-orm';
 import { notifyOfSession } from '../sessions/sessions.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
