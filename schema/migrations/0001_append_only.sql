@@ -1,4 +1,4 @@
--- What has happened is only ever added to: not even the service's own mistakes may rewrite it.
+-- Rows of some tables are only ever added, so not even a bug in the server can rewrite them.
 CREATE FUNCTION refuse_rewriting() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'rows of % are never changed or removed', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';

@@ -1,4 +1,4 @@
--- An index by words and day at once. Where the extension is missing, whoever may create pg_trgm may create this.
+-- For an index on both words and days. A role that may create pg_trgm may also create this extension.
 CREATE EXTENSION IF NOT EXISTS btree_gin;--> statement-breakpoint
 DROP INDEX "job_search_title";--> statement-breakpoint
 DROP INDEX "job_search_description";--> statement-breakpoint

@@ -1,4 +1,4 @@
--- Indexes need a function that never answers otherwise for the same list, which Postgres does not promise of its own.
+-- An index needs an immutable function, and Postgres's own functions for this aren't marked as immutable.
 CREATE FUNCTION lower_all(texts text[]) RETURNS text[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN array(SELECT lower(one) FROM unnest(texts) AS one);
@@ -32,9 +32,9 @@ ALTER TABLE "reviews" ADD CONSTRAINT "reviews_job_id_jobs_id_fk" FOREIGN KEY ("j
 ALTER TABLE "reviews" ADD CONSTRAINT "reviews_contractor_id_contractors_id_fk" FOREIGN KEY ("contractor_id") REFERENCES "public"."contractors"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "reviews" ADD CONSTRAINT "reviews_author_id_users_id_fk" FOREIGN KEY ("author_id") REFERENCES "public"."users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "reviews_of_contractor" ON "reviews" USING btree ("contractor_id","created_at","id");--> statement-breakpoint
--- Some have thousands of reviews: to believe that many have makes the planner read the index in its order, and no further than a page.
+-- Some contractors have thousands of reviews. If the planner believes that most do, it reads one page from the index.
 ALTER TABLE "reviews" ALTER COLUMN "contractor_id" SET (n_distinct = 1000);--> statement-breakpoint
--- A review follows the event of its approval, so that no statement can forget it.
+-- Creates a review from the event of an approval. It's a trigger, so no statement can forget it.
 CREATE FUNCTION copy_review() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO reviews (id, job_id, contractor_id, author_id, rating, review, created_at)

@@ -4,8 +4,8 @@ UPDATE contractors c SET person_name = u.first_name || ' ' || u.last_name, creat
 --> statement-breakpoint
 CREATE INDEX "contractors_terms" ON "contractors" USING gin (lower("person_name" || chr(1) || coalesce("company_name", '') || chr(1) || coalesce("bio", '')) gin_trgm_ops,lower_all("specialties"),lower_all("service_areas"));
 --> statement-breakpoint
--- A contractor's name and age are those of the account, whoever writes either: the directory searches the one, and the
--- list of users reads contractors in the order of the other.
+-- A contractor's row has a copy of the account's name and creation time, no matter which of the two rows changes. The
+-- directory searches the name. The list of users sorts contractors by the time.
 CREATE FUNCTION take_from_account() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   SELECT u.first_name || ' ' || u.last_name, u.created_at INTO NEW.person_name, NEW.created_at
@@ -19,7 +19,7 @@ CREATE TRIGGER contractors_follow_their_account BEFORE INSERT OR UPDATE OF user_
 --> statement-breakpoint
 CREATE FUNCTION give_to_contractor() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  -- What is written here is taken from the account anew.
+  -- The other trigger replaces this value with the account's.
   UPDATE contractors SET person_name = person_name WHERE user_id = NEW.id;
   RETURN NULL;
 END

@@ -1,8 +1,8 @@
--- Each event gets its place among all events after its commit, and keeps it: `position` is what every channel reads by.
+-- Each event gets a position among all events after its commit, and keeps it. Every channel reads events by `position`.
 DROP TRIGGER events_are_append_only ON events;--> statement-breakpoint
 ALTER TABLE "events" ADD COLUMN "homeowner_id" text collate "C";--> statement-breakpoint
 ALTER TABLE "events" ADD COLUMN "position" bigint;--> statement-breakpoint
--- What has happened so far. Only its owner ever acts on a draft, so a deleted one was whoever acted on it.
+-- Earlier events. Only the owner can act on a draft, so if the job was deleted, the actor of its events was the owner.
 UPDATE events e SET position = given.position, homeowner_id = given.homeowner_id
 FROM (
   SELECT timed.id, coalesce(j.homeowner_id, h.id) AS homeowner_id,
@@ -23,15 +23,15 @@ CREATE INDEX "events_without_position" ON "events" USING btree ("job_id","sequen
 CREATE TRIGGER events_are_append_only BEFORE UPDATE OF id, job_id, sequence, type, actor_id, bidder_id, from_status,
   to_status, occurred_at, data, homeowner_id OR DELETE OR TRUNCATE ON events
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();--> statement-breakpoint
--- A position is given once. (AFTER, because a BEFORE trigger would lock each row once more.)
+-- A position never changes. (AFTER, because a BEFORE trigger would lock each row a second time.)
 CREATE TRIGGER positions_are_kept AFTER UPDATE OF position ON events
   FOR EACH ROW WHEN (OLD.position IS NOT NULL) EXECUTE FUNCTION refuse_rewriting();--> statement-breakpoint
--- Gives up to `batch` committed events their positions, and tells whoever listens. Of two callers, one waits for the
--- other's commit, and each statement below sees all that was committed before it began: so the numbers have no gap and
--- no double, and an event whose transaction commits late gets a higher number than those that readers have seen. Within
--- a job the order is its own sequence, since the events of one job commit in that order and a batch takes the first of
--- each; between jobs it is that of time. Returned are how many were numbered, the last position there is, and how long
--- the oldest of them has waited.
+-- Assigns positions to up to `batch` committed events, and notifies all servers. If two callers run this at the same
+-- time, one waits until the other has committed. Each statement below then sees everything that was committed before it
+-- began, so positions have no gaps or duplicates. An event whose transaction commits late gets a higher position than
+-- those that readers have seen. The events of one job keep their order, because they commit in that order and a batch
+-- takes the first ones of each job. Otherwise, events are in the order of their times. Returns how many events were
+-- numbered, the last position, and how long the oldest event waited.
 CREATE FUNCTION number_events(batch integer, OUT numbered integer, OUT last_position bigint, OUT lag_seconds float8)
 LANGUAGE plpgsql
 -- A plan that was made while the table was small must not scan it later.

@@ -21,7 +21,7 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
--- By its name it comes after jobs_are_searchable, which makes the row that is copied.
+-- Triggers run in the order of their names, so jobs_are_searchable has already inserted the row that this one copies.
 CREATE TRIGGER jobs_are_searchable_while_open AFTER INSERT ON jobs FOR EACH ROW
   WHEN (NEW.status = 'open') EXECUTE FUNCTION copy_while_open();
 --> statement-breakpoint

@@ -9,21 +9,21 @@ CREATE TABLE "tasks" (
 );
 --> statement-breakpoint
 CREATE INDEX "tasks_by_key" ON "tasks" USING btree ("kind","key","run_at");--> statement-breakpoint
--- Taken at once: whoever reads the table first and writes to it then would wait for this transaction, and it for them.
+-- Locked first. Otherwise, a transaction that has read the table and now writes to it could deadlock with this one.
 LOCK TABLE "webhook_deliveries" IN ACCESS EXCLUSIVE MODE;--> statement-breakpoint
--- What an instance of the release before is sending is due when its claim ends: it has recorded its attempt by then, or
--- was killed.
+-- A delivery that an instance of the previous release is sending is due when its claim ends. By then, the instance has
+-- recorded its attempt, or it was killed.
 INSERT INTO "tasks" ("id", "kind", "key", "run_at", "attempts", "created_at")
 SELECT "id", 'webhook', "endpoint_id", "due_at", "attempts_made", "created_at" FROM "webhook_deliveries"
 WHERE "status" = 'waiting';--> statement-breakpoint
--- Instances of the release before go on until they are replaced: they find nothing that is due any more, and what they
--- queue becomes a task. The columns "attempts_made", "due_at" and "claim", the index "webhook_deliveries_waiting" and
--- this trigger are for them alone; a later release drops them.
+-- Instances of the previous release run until they are replaced. They find no more deliveries that are due. What they
+-- queue becomes a task. Only they need the columns "attempts_made", "due_at", and "claim", the index
+-- "webhook_deliveries_waiting", and this trigger. A later release drops them.
 ALTER TABLE "webhook_deliveries" ALTER COLUMN "due_at" SET DEFAULT '9999-12-31 00:00:00+00';--> statement-breakpoint
 UPDATE "webhook_deliveries" SET "due_at" = DEFAULT WHERE "status" = 'waiting';--> statement-breakpoint
 CREATE FUNCTION queue_for_release_before() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  -- The present release does not write this column.
+  -- This release doesn't write this column.
   IF NEW.due_at IS DISTINCT FROM OLD.due_at THEN
     INSERT INTO tasks (id, kind, key, run_at, attempts)
     VALUES (NEW.id, 'webhook', NEW.endpoint_id, NEW.due_at, NEW.attempts_made)

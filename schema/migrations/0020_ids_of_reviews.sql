@@ -1,4 +1,4 @@
--- No two objects share an identifier: a review had that of the event which it was copied from.
+-- No two objects may have the same ID. Until now, a review had the ID of the event that it was copied from.
 CREATE OR REPLACE FUNCTION copy_review() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO reviews (id, job_id, contractor_id, author_id, rating, review, created_at)

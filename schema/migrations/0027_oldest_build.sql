@@ -4,5 +4,5 @@ CREATE TABLE "oldest_build" (
 	CONSTRAINT "oldest_build_is_one" CHECK ("oldest_build"."only")
 );
 --> statement-breakpoint
--- The release before this one knows the migrations up to 0026_jobs_of_awardee.
+-- The previous release knows the migrations up to 0026_jobs_of_awardee.
 INSERT INTO "oldest_build" ("newest_migration") VALUES (1795675921889);

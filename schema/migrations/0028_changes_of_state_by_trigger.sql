@@ -1,4 +1,4 @@
--- For releases that do not know the column: they move a job and leave the time of its state as it was.
+-- A release that doesn't know the column changes a job's state without changing the time.
 CREATE FUNCTION note_change_of_status() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.status_changed_at := clock_timestamp();

@@ -1,4 +1,4 @@
--- Outside a transaction. What releases that do not know the column have left behind: the events say when a job moved.
+-- Outside a transaction. Corrects the times of jobs that earlier releases moved, from the jobs' events.
 DO $$
 DECLARE
   behind text := '';

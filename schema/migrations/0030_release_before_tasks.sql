@@ -1,4 +1,4 @@
--- What 0019_tasks has kept for the releases before it. Those that know it make no use of the columns.
+-- Drops what 0019_tasks kept for the previous release. Releases that know tasks don't use these columns.
 DROP TRIGGER webhook_deliveries_of_release_before ON webhook_deliveries;--> statement-breakpoint
 DROP FUNCTION queue_for_release_before();--> statement-breakpoint
 -- squawk-ignore ban-drop-column

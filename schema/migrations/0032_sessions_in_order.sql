@@ -1,4 +1,4 @@
--- Outside a transaction. Both are run again after a failure, which leaves an index that is not valid.
+-- Outside a transaction. A failure leaves an invalid index, so both can run again.
 DROP INDEX CONCURRENTLY IF EXISTS "refresh_tokens_unused";
 --> statement-breakpoint
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "refresh_tokens_unused" ON "refresh_tokens" USING btree ("session_id") WHERE used_at is null;

@@ -1,4 +1,4 @@
--- Outside a transaction. All are run again after a failure, which leaves an index that is not valid.
+-- Outside a transaction. A failure leaves an invalid index, so all of these can run again.
 DROP INDEX CONCURRENTLY IF EXISTS "admin_actions_newest";
 --> statement-breakpoint
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "admin_actions_newest" ON "admin_actions" USING btree ("created_at","id");

@@ -1,4 +1,4 @@
-/** Decides when published jobs are compared with the saved searches: when their events get positions, and on a timer. */
+/** Runs the comparison of jobs with saved searches: when events get positions, and on a timer. */
 import type { Logger } from 'pino';
 import { repeat, type Queue, type Repeated } from '../../../platform/queue/queue.js';
 import { SAVED_SEARCHES } from '../../rules/market-limits.js';
