@@ -122,7 +122,11 @@ class EventResponse implements Connection {
 
   /** Ends the stream. Clients retry after a cut-off response, but not after one that ended with `complete`. */
   close(end: StreamEnd): void {
-    if (this.end) return;
+    if (this.end) {
+      // The client doesn't read the last response either.
+      if (end === 'slow') this.response.destroy();
+      return;
+    }
     this.end = end;
     if (this.#stream) this.#break(this.#stream, end);
   }

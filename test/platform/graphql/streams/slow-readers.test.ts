@@ -32,18 +32,18 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-type Unread = (url: string) => Promise<{ closed: Promise<unknown> }>;
+type Unread = (url: string, token?: string) => Promise<{ closed: Promise<unknown> }>;
 
 const CHANNELS: [name: string, channel: string, open: Unread][] = [
   [
     'a WebSocket',
     'websocket',
-    async (url) => {
+    async (url, token = hanna.token) => {
       const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
       socket.on('error', () => {});
       const closed = once(socket, 'close');
       await once(socket, 'open');
-      socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${hanna.token}` } }));
+      socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } }));
       await once(socket, 'message');
       const payload = { query: MY_EVENTS, variables: { after: '0' } };
       socket.send(JSON.stringify({ type: 'subscribe', id: 'unread', payload }));
@@ -54,8 +54,8 @@ const CHANNELS: [name: string, channel: string, open: Unread][] = [
   [
     'server-sent events',
     'sse',
-    async (url) => {
-      const headers = { accept: 'text/event-stream', authorization: `Bearer ${hanna.token}` };
+    async (url, token = hanna.token) => {
+      const headers = { accept: 'text/event-stream', authorization: `Bearer ${token}` };
       const variables = encodeURIComponent('{"after":"0"}');
       const path = `/graphql/stream?query=${encodeURIComponent(MY_EVENTS)}&variables=${variables}`;
       const sent = request(url + path, { headers, agent: false }).end();
@@ -112,6 +112,31 @@ it('a stream that may have no unread bytes is cut off immediately', async () => 
     expect(quotas.streams.inUse()).toBe(0);
   }
 });
+
+it("server-sent events that aren't read don't keep their connection open after a logout", async () => {
+  const { email, password } = hanna;
+  const { token } = (await app.rest('POST', '/v1/auth/login', { body: { email, password } })).body;
+  const { url, quotas } = await app.another({ stalledMs: 5_000 });
+  const counted = unreadBytesOf(quotas);
+  const [, [, , open]] = CHANNELS as [unknown, (typeof CHANNELS)[number]];
+  await open(url, token);
+  await untilStuck(quotas, counted);
+  await app.rest('POST', '/v1/auth/logout', { token });
+  await until(() => quotas.streams.inUse() === 0);
+  expect(await app.metric('streams_ended_total{channel="sse",end="session_ended"}')).toBe(1);
+  await until(() => quotas.connections.inUse() === 0);
+});
+
+/** Resolves once the buffers of an unread connection are full, so no response has left for a while. */
+async function untilStuck({ unreadBytes }: Quotas, counted: readonly number[]): Promise<void> {
+  let before = -1;
+  let checks = 0;
+  await until(() => {
+    checks = counted.length === before && unreadBytes.inUse() > 0 ? checks + 1 : 0;
+    before = counted.length;
+    return checks === 40;
+  });
+}
 
 it('a client that reads slowly but steadily gets everything, in order and once', async () => {
   const { client, subscribe } = connectAs(app.url, hanna);
