@@ -86,7 +86,7 @@ function assertExists<T>(type: T | undefined, name: string): T {
   return type;
 }
 
-/** Times are strings in the code. */
+/** Times are `Date` objects in the code. In an input, a time is a string until the operation's own schema parses it. */
 export const DateTimeScalar = new GraphQLScalarType({
   name: 'DateTime',
   description: 'A timestamp in UTC with milliseconds, in ISO 8601: `2026-05-04T12:30:00.000Z`.',

@@ -39,7 +39,7 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
    */
   readonly refusals?: readonly string[];
   readonly input: z.ZodType<Input>;
-  /** True for operations that need no session, and for those that open or end one. */
+  /** True for operations that need no login, and for those that can't be rolled back or repeated, such as a logout. */
   readonly ignoresKeyAndDryRun?: boolean;
   /**
    * True for operations that return a secret. Secrets are never stored, so idempotency keys are ignored. Dry runs are
@@ -190,8 +190,6 @@ async function run<Input, Output>(
 ): Promise<Output> {
   const { caller } = context;
   if (operation.answersSecret && caller.dryRun) throw invalidField('Dry-Run', NOTHING_TO_SHOW);
-  if (operation.answersSecret || operation.ignoresKeyAndDryRun)
-    return operation.run(callOn(caller.pool, context), input, undefined);
   const idempotency = keyOf(operation, input, context);
   await operation.load?.(input);
   const output = await (idempotency
@@ -249,7 +247,7 @@ function inDryRunOrNot<T>(
 function keyOf<I>(operation: Operation<I, unknown>, input: I, context: CallContext): IdempotentCall | undefined {
   const { viewer, caller } = context;
   const { idempotencyKey } = caller.request;
-  if (idempotencyKey === undefined || !viewer || !isWrite(operation)) return undefined;
+  if (idempotencyKey === undefined || !viewer || !isRepeatable(operation)) return undefined;
   const key = checkKey(idempotencyKey);
   const inputHmacs = caller.services.hmacs(fingerprintOf(operation, input));
   return { userId: viewer.userId, operation: operation.name, key, inputHmacs };

@@ -6,8 +6,8 @@ import { expireEmailChanges } from '../../store/accounts/mails.js';
 import { logAccountEvents } from '../../store/events/account-events.js';
 import { operation } from '../operation.js';
 import { invalidField } from '../../../platform/call/validation.js';
-import { endOtherSessionsAndKeys } from '../sessions/ended-sessions.js';
-import { waitForRecipient, enqueueMail } from './mails-and-links.js';
+import { endSessionsAndKeys } from '../sessions/ended-sessions.js';
+import { consumeRecipientLimit, enqueueMail } from './mails-and-links.js';
 import {
   countingFailure,
   IS_THE_EMAIL,
@@ -16,7 +16,7 @@ import {
   passwordMatches,
   passwordTried,
   wrongPassword,
-} from '../people/people.js';
+} from './password-checks.js';
 
 export const changePassword = operation({
   name: 'changePassword',
@@ -44,7 +44,7 @@ export const changePassword = operation({
       // Without this limit, somebody could sign up with a stranger's address and send the stranger any number of
       // emails.
       noticeSent:
-        services.mail.isOn && emailVerified && (await waitForRecipient(call, { email, purpose: 'notice' })) === 0,
+        services.mail.isOn && emailVerified && (await consumeRecipientLimit(call, { email, purpose: 'notice' })) === 0,
       formerHash,
       passwordHash: await services.passwords.hash(newPassword, caller.client),
     };
@@ -57,7 +57,7 @@ export const changePassword = operation({
     await db.inTransaction(async (tx) => {
       const [account] = await replacePasswordHash(tx, { userId: viewer.userId, passwordHash, formerHash });
       if (!account) throw wrongPassword();
-      await endOtherSessionsAndKeys({ db: tx, services, caller }, viewer);
+      await endSessionsAndKeys({ db: tx, services, caller }, { userId: viewer.userId, except: viewer.sessionId });
       // Somebody who knew the old password may have requested an email change, so pending changes expire. A password
       // reset link stays valid. If it expired too, that person could keep the mailbox's owner out by changing the
       // password.

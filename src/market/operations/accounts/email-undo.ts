@@ -161,7 +161,7 @@ async function handOver(call: Pick<Call<unknown>, 'db' | 'services' | 'caller'>,
   await pauseEndpoints(db, { userId: to.userId, pausedReason: 'account_recovered' });
   await setConfirmedEmail(db, to);
   await setPasswordHash(db, to);
-  await endSessionsAndKeys(call, to.userId);
+  await endSessionsAndKeys(call, { userId: to.userId, except: null });
 }
 
 function handOverEvents(event: Omit<NewAccountEvent, 'type'>, isNewAddress: boolean): NewAccountEvent[] {

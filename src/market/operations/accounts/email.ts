@@ -27,7 +27,8 @@ import {
   type NewMail,
 } from './mails-and-links.js';
 import { lockOwnAccount } from './own-account.js';
-import { countingFailure, emailTaken, passwordMatches, passwordTried, wrongPassword } from '../people/people.js';
+import { countingFailure, passwordMatches, passwordTried, wrongPassword } from './password-checks.js';
+import { emailTaken } from '../people/people.js';
 
 export const requestEmailVerification = operation({
   name: 'requestEmailVerification',

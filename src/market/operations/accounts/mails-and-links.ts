@@ -67,7 +67,7 @@ export async function assertMailAllowed(call: Call<unknown>, { userId, isUnconfi
   if (userId !== undefined) await consumeMail(call, 'mailPerCaller', userId);
   if (userId === undefined || isUnconfirmed)
     await consumeMail(call, 'mailPerAddress', addressIdentity(call.caller.request.address));
-  const retryAfter = to ? await waitForRecipient(call, to) : 0;
+  const retryAfter = to ? await consumeRecipientLimit(call, to) : 0;
   if (retryAfter > 0)
     throw refuse('RATE_LIMITED', {
       message:
@@ -85,10 +85,11 @@ async function consumeMail(call: Call<unknown>, budget: MailBudget, identity: st
 }
 
 /**
- * Returns the seconds until this address can get another email, or 0. A response to a caller without a session must not
- * reveal this limit. Otherwise, a stranger could find out that someone else has requested emails.
+ * Counts an email to this address. If the limit is reached, returns the seconds until the address can get another
+ * email, otherwise 0. A response to a caller without a session must not reveal this limit. Otherwise, a stranger could
+ * find out that someone else has requested emails.
  */
-export async function waitForRecipient(call: Call<unknown>, { email, purpose }: Recipient): Promise<number> {
+export async function consumeRecipientLimit(call: Call<unknown>, { email, purpose }: Recipient): Promise<number> {
   // A dry run doesn't send email, so it must not count toward the address's limit.
   if (call.caller.dryRun) return 0;
   const seconds = await call.caller.tryConsume('mailPerRecipient', `${purpose} ${email}`);

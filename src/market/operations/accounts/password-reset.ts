@@ -19,11 +19,11 @@ import {
   invalidLink,
   linkToken,
   consumeLink,
-  waitForRecipient,
+  consumeRecipientLimit,
   enqueueMail,
   type NewMail,
 } from './mails-and-links.js';
-import { IS_THE_EMAIL, isTheEmail, password } from '../people/people.js';
+import { IS_THE_EMAIL, isTheEmail, password } from './password-checks.js';
 
 export const requestPasswordReset = operation({
   name: 'requestPasswordReset',
@@ -39,7 +39,7 @@ export const requestPasswordReset = operation({
     const mail = { kind: 'password_reset', email, userId: null } as const;
     await assertMailAllowed(call, {});
     // The account is looked up when the email is sent, so the response time doesn't reveal whether it exists.
-    if ((await waitForRecipient(call, { email, purpose: 'reset' })) === 0)
+    if ((await consumeRecipientLimit(call, { email, purpose: 'reset' })) === 0)
       await enqueueMail(call.services.mail, call.db, mail);
     return { requested: true };
   },
@@ -104,7 +104,7 @@ export const resetPassword = operation({
       await setPasswordHash(tx, { userId, passwordHash });
       // The person who used the link can read email at this address, so the address is now confirmed.
       await setConfirmedEmail(tx, { userId, email });
-      await endSessionsAndKeys({ db: tx, services, caller }, userId);
+      await endSessionsAndKeys({ db: tx, services, caller }, { userId, except: null });
       await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
       await expireLinks(tx, { userId, email, undosSince: null });
       await logAccountEvents(tx, [{ type: 'account.password_changed', userId, data: { cause: 'reset' } }]);

@@ -19,8 +19,9 @@ import { newId } from '../../store/new-id.js';
 import { openSession } from '../../store/sessions/sessions.js';
 import { operation, type Call } from '../operation.js';
 import { withRule } from '../../../platform/fields/shapes.js';
-import { waitForRecipient, enqueueMail } from './mails-and-links.js';
-import { contractorShape, emailTaken, IS_THE_EMAIL, isTheEmail, password, userShape } from '../people/people.js';
+import { consumeRecipientLimit, enqueueMail } from './mails-and-links.js';
+import { IS_THE_EMAIL, isTheEmail, password } from './password-checks.js';
+import { contractorShape, emailTaken, userShape } from '../people/people.js';
 import { sessionOf, type Session } from '../sessions/sessions.js';
 
 const { email } = USER.fields;
@@ -99,7 +100,7 @@ async function signUp(
   // The signup limit for each IP address also applies to these emails. If accounts keep signing up with one address and
   // moving away from it, the address gets no further emails.
   const confirmationSent =
-    services.mail.isOn && (await waitForRecipient(call, { email: input.email, purpose: 'sign up' })) === 0;
+    services.mail.isOn && (await consumeRecipientLimit(call, { email: input.email, purpose: 'sign up' })) === 0;
 
   const createAccount = () =>
     db.inTransaction(async (tx) => {

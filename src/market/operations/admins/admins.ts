@@ -12,7 +12,7 @@ import { restorePerson } from '../../store/accounts/suspensions.js';
 import { logAccountEvents } from '../../store/events/account-events.js';
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import type { Services } from '../services.js';
-import { IS_THE_EMAIL, isTheEmail, password as passwordShape } from '../people/people.js';
+import { IS_THE_EMAIL, isTheEmail, password as passwordShape } from '../accounts/password-checks.js';
 import { enqueueMail } from '../accounts/mails-and-links.js';
 import { newReferralCode } from '../accounts/sign-up.js';
 
@@ -72,7 +72,7 @@ export async function setAdminPassword(services: Services, email: string, passwo
   const passwordHash = await services.passwords.hash(checkedPassword(address, password));
   await services.db.inTransaction(async (tx) => {
     await setPasswordHash(tx, { userId, passwordHash });
-    await revokeSessionsAndKeys(tx, { userId });
+    await revokeSessionsAndKeys(tx, { userId, except: null });
     await restorePerson(tx, userId);
     await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
     await expireLinks(tx, { userId, email: address, undosSince: null });

@@ -13,7 +13,7 @@ import { operation } from '../operation.js';
 import { timestampInBody } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { requiredReason, optionalReason } from './admin-actions.js';
-import { endSessionsAndKeys, endSessionsButKeys } from '../sessions/ended-sessions.js';
+import { endLogins, endSessionsAndKeys } from '../sessions/ended-sessions.js';
 import { readUser, type UserWithProfile } from '../people/users.js';
 import { TASKS } from '../../rules/market-limits.js';
 import type { TaskKind } from '../../../platform/queue/queue.js';
@@ -45,7 +45,7 @@ export const suspendUser = operation({
       await pauseEndpoints(tx, { userId: id, pausedReason: 'suspended' });
       await tx.commitWith(
         suspendPerson(tx, id, until),
-        endSessionsAndKeys({ db: tx, services, caller }, id),
+        endSessionsAndKeys({ db: tx, services, caller }, { userId: id, except: null }),
         expireEmailChanges(tx, { userId: id }),
         recordAdminAction(tx, viewer, { action: 'suspendUser', subjectId: id, reason, until }),
       );
@@ -87,7 +87,7 @@ export const endUserSessions = operation({
       // Keeps new sessions from starting until all existing ones have ended.
       if ((await lockAccount(tx, { userId: id })).length === 0) throw noSuchUser();
       return tx.commitWith(
-        endSessionsButKeys({ db: tx, services, caller }, { userId: id, except: null }),
+        endLogins({ db: tx, services, caller }, { userId: id, except: null }),
         recordAdminAction(tx, viewer, { action: 'endUserSessions', subjectId: id, reason }),
       );
     });

@@ -1,14 +1,13 @@
 /**
- * Ends sessions. This instance rejects an ended session before it responds to the call, even in later operations of the
- * same request. Other instances reject it as soon as the commit notifies them.
+ * Ends sessions. By the time the call responds, this instance already rejects them, even in later operations of the
+ * same request. Other instances reject them as soon as the commit notifies them.
  */
-import type { SessionId, UserId } from '../../rules/ids.js';
+import type { SessionId } from '../../rules/ids.js';
 import {
-  revokeSessionsAndKeys,
-  revokeOtherSessionsAndKeys,
+  revokeLogins,
   revokeSession,
-  type NamedSession,
-  revokeSessionsButKeys,
+  revokeSessionsAndKeys,
+  type SessionsToEnd,
 } from '../../store/sessions/sessions.js';
 import type { Call } from '../operation.js';
 
@@ -18,20 +17,13 @@ export async function endSession(call: EndingCall, sessionId: SessionId): Promis
   announceAfterCommit(call, await revokeSession(call.db, { sessionId }));
 }
 
-export async function endOtherSessionsAndKeys(call: EndingCall, { userId, sessionId }: NamedSession): Promise<void> {
-  announceAfterCommit(call, await revokeOtherSessionsAndKeys(call.db, { userId, sessionId }));
+export async function endSessionsAndKeys(call: EndingCall, { userId, except }: SessionsToEnd): Promise<void> {
+  announceAfterCommit(call, await revokeSessionsAndKeys(call.db, { userId, except }));
 }
 
-export async function endSessionsAndKeys(call: EndingCall, userId: UserId): Promise<void> {
-  announceAfterCommit(call, await revokeSessionsAndKeys(call.db, { userId }));
-}
-
-/** Ends a user's sessions but not their API keys. Returns the number of ended sessions. */
-export async function endSessionsButKeys(
-  call: EndingCall,
-  { userId, except }: { readonly userId: UserId; readonly except: SessionId | null },
-): Promise<number> {
-  const ended = await revokeSessionsButKeys(call.db, { userId, except });
+/** API keys stay valid. Returns the number of ended sessions. */
+export async function endLogins(call: EndingCall, { userId, except }: SessionsToEnd): Promise<number> {
+  const ended = await revokeLogins(call.db, { userId, except });
   announceAfterCommit(call, ended);
   return ended.length;
 }

@@ -23,8 +23,9 @@ import {
 } from '../../store/sessions/refresh-tokens.js';
 import { operation, type Call } from '../operation.js';
 import { emptyInput } from '../../../platform/fields/shapes.js';
-import { endSessionsButKeys, endSession as end } from './ended-sessions.js';
-import { countingFailure, passwordMatches, passwordTried, readableByOneself } from '../people/people.js';
+import { endLogins, endSession as end } from './ended-sessions.js';
+import { countingFailure, passwordMatches, passwordTried } from '../accounts/password-checks.js';
+import { readableByOneself } from '../people/people.js';
 import type { Db } from '../../../platform/db/database.js';
 import type { Viewer, Role } from '../../rules/viewer.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
@@ -203,7 +204,7 @@ export const endOtherSessions = operation({
   needsSession: true,
   input: emptyInput,
   run: async (call): Promise<{ endedCount: number }> => ({
-    endedCount: await endSessionsButKeys(call, { userId: call.viewer.userId, except: call.viewer.sessionId }),
+    endedCount: await endLogins(call, { userId: call.viewer.userId, except: call.viewer.sessionId }),
   }),
 });
 

@@ -1,4 +1,4 @@
-/** Accounts and their profiles. A password hash leaves this file only for a password check. */
+/** Accounts and their profiles. Only the statements that select credentials return a password hash. */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
 import type { ContractorId, HomeownerId, UserId } from '../../rules/ids.js';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';

@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, ne, sql, type Placeholder, type SQL } from 'drizzle-orm';
+import { and, eq, gt, isNull, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { SessionId, UserId } from '../../rules/ids.js';
 import { newId } from '../new-id.js';
@@ -95,7 +95,7 @@ const insertSession = statement(
       .returning(fields),
 );
 
-/** Undefined if the account's password hash has changed in the meantime. */
+/** Undefined if the password hash has changed or the user was suspended in the meantime. */
 export async function openSession(
   tx: Db,
   person: { readonly userId: UserId; readonly passwordHash: string; readonly program: string | null },
@@ -138,25 +138,24 @@ export const revokeSession = statement(
       .returning(fields),
 );
 
-export const revokeOtherSessionsAndKeys = statement(
-  'revokeOtherSessionsAndKeys',
-  ANNOUNCEMENT,
-  ($: Placeholders<{ userId: UserId; sessionId: SessionId }>, fields) =>
-    builder
-      .update(sessions)
-      .set(END_NOW)
-      .where(and(eq(sessions.userId, $('userId')), ne(sessions.id, $('sessionId')), isNull(sessions.revokedAt)))
-      .returning(fields),
-);
+/** The sessions to end: a user's, except one if it's given. */
+export interface SessionsToEnd {
+  readonly userId: UserId;
+  readonly except: SessionId | null;
+}
 
+const isToEnd = ($: Placeholders<SessionsToEnd>) =>
+  and(eq(sessions.userId, $('userId')), sql`sessions.id is distinct from ${$('except')}`);
+
+/** The sessions of API keys are revoked, too. */
 export const revokeSessionsAndKeys = statement(
   'revokeSessionsAndKeys',
   ANNOUNCEMENT,
-  ($: Placeholders<{ userId: UserId }>, fields) =>
+  ($: Placeholders<SessionsToEnd>, fields) =>
     builder
       .update(sessions)
       .set(END_NOW)
-      .where(and(eq(sessions.userId, $('userId')), isNull(sessions.revokedAt)))
+      .where(and(isToEnd($), isNull(sessions.revokedAt)))
       .returning(fields),
 );
 
@@ -209,16 +208,13 @@ export const selectSession = statement(
   ($, fields) => selectFrom(sessions, fields, and(eq(sessions.id, $('id')), hasNoKey)),
 );
 
-/** Revokes a user's sessions except one. If no exception is given, revokes all of them. */
-export const revokeSessionsButKeys = statement(
-  'revokeSessionsButKeys',
-  ANNOUNCEMENT,
-  ($: Placeholders<{ userId: UserId; except: SessionId | null }>, fields) =>
-    builder
-      .update(sessions)
-      .set(END_NOW)
-      .where(and(eq(sessions.userId, $('userId')), sql`sessions.id is distinct from ${$('except')}`, isActive))
-      .returning(fields),
+/** The sessions of API keys stay. */
+export const revokeLogins = statement('revokeLogins', ANNOUNCEMENT, ($: Placeholders<SessionsToEnd>, fields) =>
+  builder
+    .update(sessions)
+    .set(END_NOW)
+    .where(and(isToEnd($), isActive))
+    .returning(fields),
 );
 
 const selectEnded = statement(
