@@ -40,7 +40,8 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   onlyReads = false;
   readonly client: Client;
   /**
-   * `identify` runs once the session is known to be active. It throws if the user has too many requests in progress.
+   * The request's place in the quota of requests in progress. Once the user is known, `identify` counts it for the
+   * user, and throws if they have too many.
    */
   underWay: Pick<RequestUnderWay, 'identify' | 'end'> | undefined;
   #viewer: Promise<V> | undefined;

@@ -1,6 +1,6 @@
 /**
- * A thread of hashing-threads.ts. Threads start from a file and Node doesn't read TypeScript. So this is JavaScript,
- * and src/ and dist/ have the same file.
+ * A thread of hashing-threads.ts. A thread starts from a file that Node must be able to run. So this file is
+ * JavaScript, and it's the same in src/ and dist/.
  */
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';

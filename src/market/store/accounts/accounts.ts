@@ -84,8 +84,8 @@ export const insertContractor = statement(
 );
 
 /**
- * Includes an account that can still undo a change away from this address, or an account that waits for support to
- * decide about this address.
+ * Includes an account whose email was changed from this address and can still be changed back, and an account that
+ * waits for support to decide about this address.
  */
 export const selectIdByEmail = statement(
   'selectIdByEmail',

@@ -7,7 +7,7 @@ import { notificationCursor } from '../tables/notifications.js';
 import { searchCursor } from '../tables/saved-searches.js';
 import { NUMBERING } from '../../../platform/service-limits.js';
 
-/** Announces positions whose notifications are stored. Servers of the earlier release listen on another channel. */
+/** Announces positions whose notifications are stored. `number_events` uses an earlier channel. */
 export const POSITIONS_CHANNEL = 'positions';
 
 /** `number_events` takes this lock for its whole transaction. Waiting for it is fair, unlike waiting for a row. */
