@@ -97,7 +97,7 @@ describe('Every URL responds as documented', () => {
     await ok(undefined, 'POST', '/auth/verify-email', { token });
     await ok(heidi, 'POST', '/me/email', { email, current_password: heidi.password });
     await follow('/auth/verify-email', email, 'Confirm your new email address');
-    await follow('/auth/undo-email-change', heidi.email, "Your account's email address was changed");
+    await follow('/auth/undo-email-change', heidi.email, 'Your account’s email address was changed');
     await follow('/auth/password-reset/confirm', heidi.email, 'Set a new password', { new_password: 'a new one' });
     await ok(undefined, 'POST', '/auth/password-reset', { email });
     await ok(ada, 'POST', `/users/${heidi.userId}/password-reset`);

@@ -3,7 +3,7 @@ import { escapeHtml } from '../../platform/http/pages/look.js';
 import type { MailItem, MailLinks, MailText } from './text.js';
 
 const NAME = 'Job Marketplace';
-const FOOTER = "We sent you this email because it's about your account.";
+const FOOTER = 'We sent you this email because it’s about your account.';
 const NO_REPLIES = 'We don’t read replies.';
 
 export function asPlainText(

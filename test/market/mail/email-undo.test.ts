@@ -16,7 +16,7 @@ afterAll(() => app.close());
 
 const CONFIRM = 'Confirm your email address';
 const NEW_ADDRESS = 'Confirm your new email address';
-const CHANGED = "Your account's email address was changed";
+const CHANGED = 'Your account’s email address was changed';
 const UNDONE = 'Your account’s email address was changed back';
 const PENDING = 'Someone asked to undo your email change';
 const GRANTED = 'Your account belongs to this email address';

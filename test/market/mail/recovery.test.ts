@@ -17,7 +17,7 @@ afterAll(() => app.close());
 const RESET = 'Set a new password';
 const CONFIRM = 'Confirm your email address';
 const NEW_ADDRESS = 'Confirm your new email address';
-const CHANGED = "Your account's email address was changed";
+const CHANGED = 'Your account’s email address was changed';
 
 const post = (path: string, body: object, token?: string) => app.rest('POST', `/v1${path}`, { body, token });
 const logIn = async (email: string, password: string) => post('/auth/login', { email, password });

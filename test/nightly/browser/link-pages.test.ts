@@ -92,7 +92,7 @@ browser.describe('A link in an email', () => {
       await reader.page.getByRole('button', { name: 'Confirm' }).click();
       await reader.page.locator('#outcome:not(.bad)').filter({ hasText: /\w/ }).waitFor();
       await reader.close();
-      const { link } = await mailTo(app, olga.email, "Your account's email address was changed");
+      const { link } = await mailTo(app, olga.email, 'Your account’s email address was changed');
       await scan(link);
       reader = await visit(link);
       await lookAtBoth(reader, 'undo-email-change');

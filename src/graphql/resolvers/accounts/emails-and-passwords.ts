@@ -27,7 +27,11 @@ import {
 } from '../../types/payloads.js';
 import { mutationOptions } from '../field-options.js';
 
-const RequestPasswordResetInput = inputOf('RequestPasswordResetInput', requestPasswordReset.input, 'The user.');
+const RequestPasswordResetInput = inputOf(
+  'RequestPasswordResetInput',
+  requestPasswordReset.input,
+  'The account’s email address.',
+);
 const ResetPasswordInput = inputOf('ResetPasswordInput', resetPassword.input, 'The link and the new password.');
 const VerifyEmailInput = inputOf('VerifyEmailInput', verifyEmail.input, 'The link.');
 const ChangeEmailInput = inputOf('ChangeEmailInput', changeEmail.input, 'The new address and the password.');

@@ -6,6 +6,6 @@ export const EMAIL_CHANGE: MailText = {
   action: 'Confirm this address',
   after: [
     validityOf('email_change'),
-    "If you didn't ask for this, ignore this email. Someone may have typed your address by mistake.",
+    'If you didn’t ask for this, ignore this email. Someone may have typed your address by mistake.',
   ],
 };

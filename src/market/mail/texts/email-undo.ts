@@ -16,9 +16,9 @@ export const EMAIL_UNDONE: MailText = {
 export const EMAIL_UNDO_PENDING: MailText = {
   subject: 'Someone asked to undo your email change',
   before: [
-    "The owner of your account's former email address asked us to undo the change. Because the account was used " +
+    'The owner of your account’s former email address asked us to undo the change. Because the account was used ' +
       'after the change, our support team will decide who keeps the account.',
-    "Until then, you can't publish or award jobs, bid, or change your email address. To settle this, contact our " +
+    'Until then, you can’t publish or award jobs, bid, or change your email address. To settle this, contact our ' +
       'support team.',
   ],
   after: [],
@@ -39,7 +39,7 @@ export const EMAIL_UNDO_DENIED: MailText = {
   subject: 'Our decision about the email change',
   before: [
     'Our support team reviewed the request to undo an email change. We decided that the account belongs to the other ' +
-      "address. You can't log in with this one.",
+      'address. You can’t log in with this one.',
     CONTACT,
   ],
   after: [],

@@ -6,6 +6,6 @@ export const EMAIL_VERIFICATION: MailText = {
   action: 'Confirm this address',
   after: [
     validityOf('email_verification'),
-    "If you don't have an account, ignore this email. Someone may have typed your address by mistake.",
+    'If you don’t have an account, ignore this email. Someone may have typed your address by mistake.',
   ],
 };

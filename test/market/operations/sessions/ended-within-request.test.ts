@@ -37,7 +37,7 @@ async function undoLinkOf({ email, password, token }: Person): Promise<string> {
   const moved = `moved.${email}`;
   await app.rest('POST', '/v1/me/email', { token, body: { email: moved, current_password: password } });
   await confirm(moved, 'Confirm your new email address');
-  return (await mailTo(app, email, "Your account's email address was changed")).token;
+  return (await mailTo(app, email, 'Your account’s email address was changed')).token;
 }
 
 const RESET = 'resetPassword(input: $input) { changed }';
