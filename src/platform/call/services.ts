@@ -52,7 +52,7 @@ export interface Viewers<V extends FrameViewer> {
 
 export interface FrameServices<V extends FrameViewer = FrameViewer> {
   readonly db: Database;
-  readonly live: Pick<Live, 'wake' | 'sessions'>;
+  readonly live: Pick<Live, 'wake' | 'sessionEnds'>;
   /** Undefined without `DATABASE_REPLICA_URL`. */
   readonly replica?: Replica | undefined;
   readonly quotas: Quotas;

@@ -30,7 +30,7 @@ export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
    * quota.
    */
   open<Event extends object>(selection: Selection<Entry, Event>, after: bigint | undefined, db: Db): EventStream<Event>;
-  readonly sessions: SessionEnds;
+  readonly sessionEnds: SessionEnds;
   readonly activeSessions: ActiveSessions<Viewer>;
   /** True if no other instance has sent a heartbeat for a while. */
   isOnlyInstance(): boolean;
@@ -177,14 +177,14 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     const isDue = performance.now() - lookedAtMs >= STREAM.eventsPollListeningMs;
     if (isDue || !feed.isLive()) lookUnlessProblem();
   }, STREAM.eventsPollMs);
-  const sessions = watchSessions(
+  const sessionEnds = watchSessions(
     (ids) => queries.findEndedSessions(readingDb, ids),
     logFailure('checking ended sessions failed; retrying'),
   );
   const activeSessions = createActiveSessions<Viewer>(feed.isLive);
   const announceSessionEnd = (session: string) => {
-    activeSessions.endSession(session);
-    sessions.endSession(session);
+    activeSessions.forget(session);
+    sessionEnds.announce(session);
   };
   const listening = listenOn(connection, {
     [queries.positionsChannel]: {
@@ -201,7 +201,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
         activeSessions.forgetAll();
         feed.restart();
         lookUnlessProblem();
-        sessions.poll();
+        sessionEnds.poll();
       },
     },
   });
@@ -217,14 +217,14 @@ export async function openLive<Entry extends LogEntry, Viewer>({
         stopDelayed();
       };
     },
-    sessions,
+    sessionEnds,
     activeSessions,
     isOnlyInstance: feed.isOnlyInstance,
     announceSessionEnd,
     open: (selection, after, on) => createStream({ fanOut, delayedFanOut }, selection, after, on),
     close: async () => {
       clearInterval(polling);
-      sessions.close();
+      sessionEnds.close();
       await Promise.all([listening.close(), numbering.close(), fanOut.close(), delayedFanOut.close()]);
       await db.close();
     },

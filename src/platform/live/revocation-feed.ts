@@ -63,7 +63,8 @@ export interface ActiveSessions<Viewer> {
   lastKnownViewer(session: string): Viewer | undefined;
   /** Queries the database. Ignores the result if the session is revoked meanwhile. */
   lookUp(session: string, ask: () => Promise<KnownSession<Viewer> | undefined>): Promise<Viewer | undefined>;
-  endSession(session: string): void;
+  /** Called when the session has ended. */
+  forget(session: string): void;
   /** Called when announcements may have been missed. */
   forgetAll(): void;
 }
@@ -114,7 +115,7 @@ export function createActiveSessions<Viewer>(
         lookUps.delete(lookUp);
       }
     },
-    endSession: (session) => {
+    forget: (session) => {
       entries.delete(session);
       for (const lookUp of lookUps) if (lookUp.session === session) lookUp.hasEnded = true;
     },

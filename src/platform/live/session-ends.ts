@@ -4,7 +4,7 @@ import { STREAM } from '../caller-limits.js';
 export interface SessionEnds {
   /** Calls `onEnd` once. Returns a function that cancels this. */
   follow(session: string, onEnd: () => void): () => void;
-  endSession(session: string): void;
+  announce(session: string): void;
   /** Polls now, because notifications may have been lost. */
   poll(): void;
   close(): void;
@@ -47,7 +47,7 @@ export function watchSessions(
         if (waiters.size === 0 && waitersBySession.get(session) === waiters) waitersBySession.delete(session);
       };
     },
-    endSession: notifyWaiters,
+    announce: notifyWaiters,
     poll: () => void poll(),
     close: () => clearInterval(polling),
   };

@@ -64,7 +64,7 @@ describe('an active session', () => {
     const sessions = open();
     await sessions.lookUp('ses_one', active('ses_one'));
     const late = sessions.lookUp('ses_one', async () => {
-      sessions.endSession('ses_one');
+      sessions.forget('ses_one');
       return active('ses_one')();
     });
     expect(await late).toBeUndefined();

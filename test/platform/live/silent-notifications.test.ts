@@ -93,7 +93,7 @@ it('is replaced, and a logout on another instance then closes a WebSocket here',
   const { connected, closed, subscribe } = connectAs(app.url, hanna);
   subscribe(MY_EVENTS);
   await connected;
-  const ended = vi.spyOn(app.services.live.sessions, 'endSession');
+  const ended = vi.spyOn(app.services.live.sessionEnds, 'announce');
   expect((await twin.rest('POST', '/v1/auth/logout', { token: hanna.token })).status).toBe(200);
   expect(await closed).toMatchObject({ code: 4401 });
   expect(ended).toHaveBeenCalled();

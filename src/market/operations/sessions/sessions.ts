@@ -46,7 +46,7 @@ export const logIn = operation({
   async run(call, { email, password }): Promise<Session> {
     const { db, services, caller } = call;
     const whoFromWhere = `${email} ${addressIdentity(caller.request.address)}`;
-    const consume = await caller.consume('logInPerAccountAndAddress', whoFromWhere);
+    const attempt = await caller.consume('logInPerAccountAndAddress', whoFromWhere);
     const session = await countingFailure(caller, email, async () => {
       const account = await findCredentials(db, email);
       // If a user reports login attempts on their account, an operator can find the attempts in the log by the
@@ -55,7 +55,7 @@ export const logIn = operation({
       // If no account has the email, the comparison takes just as long, so the time doesn't reveal which emails exist.
       const matches = await passwordMatches(call, password, account?.passwordHash).catch(async (error: unknown) => {
         // The hashing queue was full and refused the comparison, so this call doesn't count as an attempt.
-        await consume.refund();
+        await attempt.refund();
         throw error;
       });
       if (!account || !matches) return undefined;

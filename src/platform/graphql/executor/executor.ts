@@ -73,16 +73,14 @@ export function asApolloGateway(schema: GraphQLSchema, run: RunOperation): Apoll
   };
 }
 
-/** Subscriptions run on graphql-js, which opens their source and executes the document per event. */
-interface SubscriptionRequest {
-  readonly document: DocumentNode;
-  readonly operationName: string | undefined;
-  readonly variables: Record<string, unknown> | undefined;
-  readonly context: Context;
-}
-
-/** Opens a subscription's source. Returns only errors if that fails. */
-export async function openSource(schema: GraphQLSchema, request: SubscriptionRequest): Promise<ExecutionResult> {
+/**
+ * Opens a subscription's source. Returns only errors if that fails. Subscriptions run on graphql-js, which executes the
+ * document for each event.
+ */
+export async function openSource(
+  schema: GraphQLSchema,
+  request: Omit<OperationRequest, 'operation'>,
+): Promise<ExecutionResult> {
   const { document, operationName, variables, context } = request;
   const args = { schema, document, operationName, variableValues: variables };
   const source = await createSourceEventStream({ ...args, contextValue: context });

@@ -34,7 +34,7 @@ export function endWithSession(
   afterExpiryMs: number,
   end: (end: 'session_ended' | 'token_expired') => void,
 ): () => void {
-  const stopFollowing = services.live.sessions.follow(sessionId, () => end('session_ended'));
+  const stopFollowing = services.live.sessionEnds.follow(sessionId, () => end('session_ended'));
   if (!tokenExpiresAt) return stopFollowing;
   const leftMs = Math.min(tokenExpiresAt.getTime() + afterExpiryMs - Date.now(), TIMER_MS_MAX);
   const expiry = setTimeout(() => end('token_expired'), leftMs);

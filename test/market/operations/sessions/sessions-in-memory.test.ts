@@ -64,7 +64,7 @@ it('a logout on another instance is noticed', async () => {
 it("a logout notified during a lookup overrides the lookup's result", async () => {
   const hanna = await known('Hanna');
   app.services.live.activeSessions.forgetAll();
-  const ended = vi.spyOn(app.services.live.activeSessions, 'endSession');
+  const ended = vi.spyOn(app.services.live.activeSessions, 'forget');
   wire.hold(sessionOf(hanna));
   const answer = me(hanna);
   // The database has found the session active, but its result is still on the way.
@@ -112,7 +112,7 @@ it('a new password immediately ends the other sessions where it was set, and a d
       headers,
       body: { current_password: hanna.password, new_password: 'a better password' },
     });
-  const ended = vi.spyOn(app.services.live.activeSessions, 'endSession');
+  const ended = vi.spyOn(app.services.live.activeSessions, 'forget');
   expect((await change({ 'Dry-Run': 'true' })).status).toBe(200);
   expect(ended.mock.calls.filter(([session]) => session === sessionOf(other))).toEqual([]);
   expect(await me(other)).toBe(200);

@@ -198,7 +198,7 @@ describe('a stream', () => {
   });
 
   it("that fails while it is being opened gets a response in GraphQL's format", async () => {
-    const follow = vi.spyOn(app.services.live.sessions, 'follow').mockImplementationOnce(() => {
+    const follow = vi.spyOn(app.services.live.sessionEnds, 'follow').mockImplementationOnce(() => {
       throw new Error('broken on purpose');
     });
     const response = await ask({ body: { query: MY_EVENTS } });
