@@ -84,7 +84,7 @@ export function assertAllowed(denial: Denial | undefined, more?: Record<string, 
 }
 
 /**
- * The order of the checks: who the caller is, personal conditions (email and proposal), the job's version, its state,
+ * The order of the checks: who the caller is, personal conditions (such as the email), the job's version, its state,
  * and all other conditions.
  */
 export function jobDenial(key: JobActionKey, input: PolicyInput): Denial | undefined {
@@ -188,6 +188,7 @@ const PERSONAL_CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition
   award: [undisputedEmail],
   submitBid: [verifiedEmail, undisputedEmail],
   acceptResolution: [condition('FORBIDDEN', ['standingProposal'], ownProposalDenial)],
+  extendDeadline: [condition('FORBIDDEN', [], otherExtenderDenial)],
 };
 
 const costsTokens = ({ cost = 0 }: PolicyInput) => cost > 0;
@@ -224,10 +225,7 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
     condition('STALE_VERSION', ['standingProposal'], replacedProposalDenial),
   ],
   review: [condition('INVALID_TRANSITION', ['reviewWindow'], reviewDenial)],
-  extendDeadline: [
-    condition('FORBIDDEN', [], otherExtenderDenial),
-    condition('INVALID_TRANSITION', ['isDeadlineExtended'], secondExtensionDenial),
-  ],
+  extendDeadline: [condition('INVALID_TRANSITION', ['isDeadlineExtended'], secondExtensionDenial)],
   requestChanges: [condition('INVALID_TRANSITION', [], changeRequestsDenial)],
   reopen: [condition('INVALID_TRANSITION', [], reopeningsDenial)],
 };
@@ -407,9 +405,12 @@ const COMPLETED_WITHOUT_CREDIT = {
   fields: { creditContractor: 'must be false because the job is already completed' },
 };
 
-/** Contractors who have already bid can still see a suspended homeowner's job, but can't bid again. */
+/**
+ * Contractors who have already bid can still see a suspended homeowner's job, but can't bid again. Only admins can read
+ * that the homeowner is suspended.
+ */
 function suspendedOwnerDenial({ isOwnerSuspended }: Given<'isOwnerSuspended'>): Explanation | undefined {
-  return isOwnerSuspended ? { message: 'You can’t bid on this job because the homeowner is suspended.' } : undefined;
+  return isOwnerSuspended ? { message: 'This job doesn’t accept bids at the moment.' } : undefined;
 }
 
 /** A contractor who withdraws a bid can bid again, but a contractor whose bid was rejected can't. */
@@ -455,8 +456,9 @@ const TOO_MANY_REOPENINGS = {
 };
 
 function otherExtenderDenial({ viewer, job: { status } }: Given): Explanation | undefined {
-  const extender = extenderOf(status) ?? 'owner';
-  return allowedRoles(extender).some((role) => role === viewer.role) ? undefined : OTHER_EXTENDER[extender];
+  const extender = extenderOf(status);
+  if (!extender || allowedRoles(extender).some((role) => role === viewer.role)) return undefined;
+  return OTHER_EXTENDER[extender];
 }
 
 const OTHER_EXTENDER = {

@@ -1,13 +1,17 @@
-/** Reads the effects that a transaction has written but not committed, for the response to a dry run. */
+/**
+ * Reads the effects that a transaction has written but not committed, for the response to a dry run. The caller gets
+ * only what they could read after a real call: a released stake can pay another person's debt.
+ */
 import { and, eq, gte, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { EventType } from '../rules/events.js';
 import { lowestIdSince, type UserId } from '../rules/ids.js';
 import type { JobState } from '../rules/states.js';
 import type { TransferReason } from '../rules/tokens.js';
-import type { RecordedEffects } from '../../platform/call/dry-run.js';
+import type { EffectReader, RecordedEffects } from '../../platform/call/dry-run.js';
 import type { Db } from '../../platform/db/database.js';
 import { builder, statement, type Placeholders } from '../../platform/db/statement.js';
+import { contractors } from './tables/accounts.js';
 import { holds } from './tables/bids.js';
 import { events } from './tables/events.js';
 import { tokenTransfers } from './tables/ledger.js';
@@ -50,7 +54,18 @@ interface Since {
   transferId: string;
   holdId: string;
   eventId: string;
+  userId: string | null;
+  role: string | null;
 }
+
+/** People read only their own tokens. */
+const isReaders = (column: PgColumn, $: Placeholders<Since>) =>
+  sql`(${$('role')}::text = 'admin' or ${column} = ${$('userId')}::text)`;
+
+/** Contractors don't read events of other contractors' bids. */
+const isReadableEvent = ($: Placeholders<Since>) =>
+  sql`(${$('role')}::text <> 'contractor' or ${events.bidderId} is null
+    or ${events.bidderId} in (select id from ${contractors} where user_id = ${$('userId')}::text))`;
 
 const { id, userId, amount, reason, fromAccount } = tokenTransfers;
 const CHARGE = sql`'id', ${id}, 'userId', ${userId},
@@ -64,20 +79,22 @@ const selectOwn = statement(
   'selectOwn',
   ($: Placeholders<Since>) => ({
     charges: sql<EffectRows['charges']>`(select ${listOf(CHARGE, sql`${id}`)} from ${tokenTransfers}
-      where ${ownSince(id, $('transferId'))})`,
+      where ${ownSince(id, $('transferId'))} and ${isReaders(userId, $)})`,
     stakes: sql<EffectRows['stakes']>`(select ${listOf(STAKE, sql`${holds.id}`)} from ${holds}
-      where ${ownSince(holds.id, $('holdId'))} and ${IS_NEW_HOLD})`,
+      where ${ownSince(holds.id, $('holdId'))} and ${IS_NEW_HOLD} and ${isReaders(holds.userId, $)})`,
     events: sql<EffectRows['events']>`(select ${listOf(EVENT, EVENTS_IN_ORDER)} from ${events}
-      where ${ownSince(events.id, $('eventId'))})`,
+      where ${ownSince(events.id, $('eventId'))} and ${isReadableEvent($)})`,
   }),
   (_, fields) => builder.select(fields).from(sql`(values (1)) as one`),
 );
 
-async function recordedSince(tx: Db, beganAt: number) {
+async function recordedSince(tx: Db, beganAt: number, reader: EffectReader | null) {
   const [row] = await selectOwn(tx, {
     transferId: lowestIdSince('transfer', beganAt),
     holdId: lowestIdSince('hold', beganAt),
     eventId: lowestIdSince('event', beganAt),
+    userId: reader?.userId ?? null,
+    role: reader?.role ?? null,
   });
   return row ?? { charges: [], stakes: [], events: [] };
 }

@@ -22,10 +22,20 @@ export function wantsDryRun(header: string | undefined): boolean {
 
 export type DryRunEffects = Readonly<Record<string, object[]>>;
 
+export interface EffectReader {
+  readonly userId: string;
+  readonly role: string;
+}
+
 export interface RecordedEffects {
   readonly kinds: readonly string[];
-  /** Returns the effects since `beganAt`, each with its row's ID. */
-  since(this: void, tx: Db, beganAt: number): Promise<Readonly<Record<string, readonly { readonly id: string }[]>>>;
+  /** Returns the effects since `beganAt` that the caller may read, each with its row's ID. */
+  since(
+    this: void,
+    tx: Db,
+    beganAt: number,
+    reader: EffectReader | null,
+  ): Promise<Readonly<Record<string, readonly { readonly id: string }[]>>>;
 }
 
 export function countsOf(effects: DryRunEffects) {
@@ -38,7 +48,7 @@ export interface DryRun {
   /** Undefined until the first write. */
   readonly transaction: Db | undefined;
   /** Begins the transaction if necessary. If the operation is refused, the transaction rolls back immediately. */
-  run<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+  run<T>(reader: EffectReader | null, work: (tx: Db) => Promise<T>): Promise<T>;
   end(): Promise<void>;
 }
 
@@ -80,8 +90,8 @@ export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRu
   }
 
   /** Collects the effects that the transaction has recorded since the last call. */
-  async function addEffects(tx: Db): Promise<void> {
-    for (const [kind, recorded] of Object.entries(await since(tx, beganAt))) {
+  async function addEffects(tx: Db, reader: EffectReader | null): Promise<void> {
+    for (const [kind, recorded] of Object.entries(await since(tx, beganAt, reader))) {
       for (const { id, ...effect } of recorded) {
         if (!seenIds.has(id)) effects[kind]?.push(effect);
         seenIds.add(id);
@@ -94,10 +104,10 @@ export function createDryRun(pool: Db, { kinds, since }: RecordedEffects): DryRu
     get transaction() {
       return transaction;
     },
-    run: async (work) => {
+    run: async (reader, work) => {
       const tx = await (transaction ? withShortLockTimeout(transaction) : begin());
       const answer = await tx.inTransaction(work);
-      await addEffects(tx);
+      await addEffects(tx, reader);
       return answer;
     },
     end: async () => {

@@ -238,10 +238,10 @@ function callOn(db: Db, { viewer, caller, include }: CallContext): Call {
 
 function inDryRunOrNot<T>(
   operation: Traits,
-  { caller: { dryRun, db } }: CallContext,
+  { viewer, caller: { dryRun, db } }: CallContext,
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
-  return dryRun && isWrite(operation) ? dryRun.run(work) : work(db);
+  return dryRun && isWrite(operation) ? dryRun.run(viewer, work) : work(db);
 }
 
 function keyOf<I>(operation: Operation<I, unknown>, input: I, context: CallContext): IdempotentCall | undefined {

@@ -9,7 +9,7 @@ import { mailboxPage, mailsTo, mailTo } from './mailbox.js';
 let app: TestApp;
 let ada: Person;
 beforeAll(async () => {
-  app = await openTestApp();
+  app = await openTestApp({ PAYMENTS: 'local' });
   ada = await admin(app);
 });
 afterAll(() => app.close());
@@ -27,6 +27,7 @@ const post = (path: string, body: object, token?: string) => app.rest('POST', `/
 const logIn = (email: string, password: string) => post('/auth/login', { email, password });
 const signUp = (email: string) =>
   post('/auth/signup/homeowner', { email, password: 'a good password', first_name: 'A', last_name: 'B' });
+const buy = ({ token }: Pick<Person, 'token'>) => post('/purchases', { pack: 'small', return_url: app.url }, token);
 const undo = (token: string) => post('/auth/undo-email-change', { token });
 const asAdmin = async ({ userId }: Person) => (await app.rest('GET', `/v1/users/${userId}`, { token: ada.token })).body;
 const settle = (userId: string, keep: string, token = ada.token) =>
@@ -124,6 +125,7 @@ const USES: [use: string, kind: 'homeowner' | 'contractor', act: (person: Person
   ],
   ['created a job', 'homeowner', async ({ token }) => (await post('/jobs', DRAFT, token)).status],
   ['created and deleted a draft', 'homeowner', async (person) => deleteDraft(person, await createDraft(person))],
+  ['bought tokens', 'homeowner', async (person) => (await buy(person)).status],
   ['submitted a bid', 'contractor', async (person) => ((await createBid(person)).includes('bid_') ? 201 : 400)],
 ];
 
@@ -207,7 +209,7 @@ describe('an undo after the account was used', () => {
     expect((await undo((await mailTo(app, nora.email, CHANGED)).token)).body.pending).toBe(false);
   });
 
-  it('blocks publishing, awarding, bidding, and email changes until support decides, and says so', async () => {
+  it('blocks publishing, awarding, bidding, buying, and email changes until support decides, and says so', async () => {
     const { person, link } = await moved('homeowner', 'Wanda');
     const [carl, other] = [await moved('contractor', 'Walt'), await homeowner(app, 'Wilma')];
     const create = async ({ token }: Person) => (await post('/jobs', DRAFT, token)).body.id as string;
@@ -227,11 +229,14 @@ describe('an undo after the account was used', () => {
       await post(`/jobs/${open}/award`, awarding, person.token),
       await post(`/jobs/${foreign}/bids`, { amount: 100 }, carl.person.token),
       await post('/me/email', changing, person.token),
+      await buy(person),
+      await buy(program),
       await app.rest('PUT', `/v1/jobs/${open}`, { token: person.token, body: { urgency: 'urgent' } }),
     ];
     expect(refused.map(({ status, body }) => [status, body.details.code, body.details.reason])).toEqual(
       refused.map(() => [403, 'FORBIDDEN', 'email_disputed']),
     );
+    expect(await app.sql`select id from purchases where user_id = ${person.userId}`).toEqual([]);
     const free = await app.rest('PUT', `/v1/jobs/${open}`, { token: person.token, body: { budget_max: 900 } });
     expect(free.status).toBe(200);
     const award = `mutation { awardJob(id: "${open}", input: { bidId: "${bid}" }) { job { id } } }`;
@@ -253,6 +258,7 @@ describe('an undo after the account was used', () => {
 
     for (const { userId } of [person, carl.person]) expect((await settle(userId, 'current')).status).toBe(200);
     expect(await foretold(open, person, 'award')).toMatchObject({ allowed: true });
+    expect((await buy(person)).status).toBe(201);
     expect((await post(`/jobs/${draft}/publish`, {}, person.token)).status).toBe(200);
     expect((await post(`/jobs/${open}/award`, awarding, person.token)).status).toBe(200);
     expect((await post(`/jobs/${foreign}/bids`, { amount: 100 }, carl.person.token)).status).toBe(201);

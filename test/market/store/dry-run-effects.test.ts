@@ -17,6 +17,8 @@ afterAll(async () => {
   await database.drop();
 });
 
+const HANNA = { userId: 'usr_hanna', role: 'homeowner' };
+
 const INSERT_EVENT = named(
   'insertEvent',
   `insert into events (id, job_id, sequence, type, to_status, homeowner_id)
@@ -32,7 +34,7 @@ async function write(on: Db): Promise<Id<'event'>> {
 it('include what was written in the transaction and its savepoints, and nothing that was undone', async () => {
   await db.inTransaction(async (tx) => {
     const beganAt = Date.now();
-    expect(await RECORDED_EFFECTS.since(tx, beganAt)).toEqual({ charges: [], stakes: [], events: [] });
+    expect(await RECORDED_EFFECTS.since(tx, beganAt, HANNA)).toEqual({ charges: [], stakes: [], events: [] });
     const first = await write(tx);
     const second = await tx.inTransaction((part) => part.inTransaction(write));
     const undone = tx.inTransaction(async (part) => {
@@ -40,7 +42,7 @@ it('include what was written in the transaction and its savepoints, and nothing 
       throw new Error('undone');
     });
     await expect(undone).rejects.toThrow('undone');
-    const { events } = await RECORDED_EFFECTS.since(tx, beganAt);
+    const { events } = await RECORDED_EFFECTS.since(tx, beganAt, HANNA);
     expect(events.map(({ id }: { id: string }) => id).sort()).toEqual([first, second].sort());
     expect(events).toContainEqual({ id: first, type: 'job.created', fromStatus: null, toStatus: 'draft' });
   });
@@ -52,6 +54,7 @@ it('include nothing that others have committed in the meantime, before or after 
     await write(db);
     const own = await write(tx);
     await write(db);
-    expect((await RECORDED_EFFECTS.since(tx, beganAt)).events.map(({ id }: { id: string }) => id)).toEqual([own]);
+    const { events } = await RECORDED_EFFECTS.since(tx, beganAt, HANNA);
+    expect(events.map(({ id }: { id: string }) => id)).toEqual([own]);
   });
 });

@@ -104,6 +104,13 @@ describe('A debt is paid first', () => {
     await move(carl, { change: -20, reason: 'adjustment' });
     await addDebt(db(), { userId: idOf(carl), debt: 8 });
     expect(await account(carl)).toEqual({ balance: 5, held: 5, available: 0, bought: 0, debt: 8 });
+    // Hanna can't find out about the debt by a dry run.
+    const dry = { token: hanna.token, headers: { 'dry-run': 'true' } };
+    const tried = await app.rest('POST', `/v1/jobs/${job}/cancel`, { ...dry, body: {} });
+    const effects = JSON.parse(tried.headers.get('dry-run-effects') ?? '{}');
+    expect([tried.status, effects.charges]).toEqual([200, []]);
+    const { extensions } = await app.graphql(`mutation { cancelJob(id: "${job}") { job { id } } }`, dry);
+    expect(extensions.dryRun.charges).toEqual([]);
     expect((await callRest(app, 'cancel', { by: hanna, job })).status).toBe(200);
     expect(await account(carl)).toEqual({ balance: 0, held: 0, available: 0, bought: 0, debt: 3 });
     expect(await account(cora)).toEqual({ balance: 25, held: 0, available: 25, bought: 0, debt: 0 });

@@ -18,8 +18,8 @@ export const EMAIL_UNDO_PENDING: MailText = {
   before: [
     'The owner of your account’s former email address asked us to undo the change. Because the account was used ' +
       'after the change, our support team will decide who keeps the account.',
-    'Until then, you can’t publish or award jobs, bid, or change your email address. To settle this, contact our ' +
-      'support team.',
+    'Until then, you can’t publish or award jobs, bid, buy tokens, or change your email address. To settle this, ' +
+      'contact our support team.',
   ],
   after: [],
 };

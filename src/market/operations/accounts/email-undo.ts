@@ -20,7 +20,8 @@ import { logAccountEvents, type NewAccountEvent } from '../../store/events/accou
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import { operation, type Call } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
-import { asEmailTaken, ownAddress } from './email.js';
+import { asEmailTaken } from './email.js';
+import { ownAddress } from './own-account.js';
 import { endSessionsAndKeys } from '../sessions/ended-sessions.js';
 import { assertMailAllowed, findLink, invalidLink, linkToken, consumeLink, enqueueMail } from './mails-and-links.js';
 import { readUser, type UserWithProfile } from '../people/users.js';

@@ -1,9 +1,8 @@
 /** Confirms an account's email address and changes it. */
 import { z } from 'zod';
-import { refuse, unauthorized } from '../../rules/errors.js';
+import { refuse } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
 import { MAILS } from '../../rules/people/mail-kinds.js';
-import { assertAllowed, EMAIL_DISPUTED } from '../../rules/policies.js';
 import { email as emailShape } from '../../../platform/fields/values.js';
 import { lockAccount, selectIdByEmail, selectCredentials, setConfirmedEmail } from '../../store/accounts/accounts.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
@@ -26,7 +25,7 @@ import {
   enqueueMail,
   type NewMail,
 } from './mails-and-links.js';
-import { lockOwnAccount } from './own-account.js';
+import { assertUndisputed, lockOwnAccount, ownAddress } from './own-account.js';
 import { countingFailure, passwordMatches, passwordTried, wrongPassword } from './password-checks.js';
 import { emailTaken } from '../people/people.js';
 
@@ -177,16 +176,6 @@ async function undoneByChangeTo(tx: Db, to: { userId: UserId; email: string }): 
   return use?.isUsed ? null : undo.createdAt.toISOString();
 }
 
-function assertUndisputed({ emailUndo }: Awaited<ReturnType<typeof ownAddress>>): void {
-  assertAllowed(emailUndo === 'pending' ? EMAIL_DISPUTED : undefined);
-}
-
 export function asEmailTaken(error: unknown): never {
   throw violatedConstraint(error) === 'users_email_taken' ? emailTaken() : error;
-}
-
-export async function ownAddress(db: Db, userId: UserId) {
-  const [account] = await selectCredentials(db, { userId });
-  if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
-  return account;
 }

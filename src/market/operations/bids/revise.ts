@@ -27,7 +27,7 @@ export const reviseBid = operation({
   input: entityInput(BID, {
     ...ofBid,
     expectedVersion: z
-      .int()
+      .int32()
       .nullish()
       .meta({ parameter: true })
       .describe('Fails with `STALE_VERSION` if the bid has been revised since this version.'),

@@ -11,7 +11,7 @@ import { writtenInputs } from '../../../platform/fields/entity.js';
 export const ofJob = {
   id: idInPath('job').describe('The job.'),
   expectedVersion: z
-    .int()
+    .int32()
     .nullish()
     .meta({ parameter: true })
     .describe('Fails with `STALE_VERSION` if the job has changed since this version.'),

@@ -28,7 +28,7 @@ export const awardJob = transition('award', {
   body: {
     bidId: idOf('bid').describe('The bid to award the job to.'),
     expectedBidVersion: z
-      .int()
+      .int32()
       .nullish()
       .describe(
         'The version of the bid that you’ve read. Required if the bid was revised. Fails with `STALE_VERSION` if the ' +

@@ -29,6 +29,7 @@ import {
   type PurchaseRow,
 } from '../../store/ledger/purchases.js';
 import { newId } from '../../store/new-id.js';
+import { assertUndisputed, lockOwnAccount, ownAddress } from '../accounts/own-account.js';
 import { operation } from '../operation.js';
 import type { Services } from '../services.js';
 import { ownerOf, seesTokensOf, whose } from '../tokens/tokens.js';
@@ -55,10 +56,14 @@ export const buyTokens = operation({
       'The page that the checkout returns you to. It must be on this server or on an origin in CORS_ORIGINS.',
     ),
   }),
-  run: ({ db, viewer: { userId }, services }, input): Promise<NewPurchase> => {
+  run: ({ db, viewer, services }, input): Promise<NewPurchase> => {
+    const { userId } = viewer;
     const { provider, packs, currency } = services.payments;
     if (!provider) throw notConfigured();
     return db.inTransaction(async (tx) => {
+      // An undo of the email change waits until it can see the purchase.
+      await lockOwnAccount(tx, viewer);
+      assertUndisputed(await ownAddress(tx, userId));
       const [account] = await lockBalance(tx, { userId });
       await assertWithinLimits(tx, userId);
       const pack = packs.find(({ id }) => id === input.pack);

@@ -58,6 +58,12 @@ describe('a revised bid', () => {
     expect(await everythingOn(app, job)).toEqual(before);
   });
 
+  test('isn’t awarded in a version that no integer in the response could repeat', async () => {
+    const job = await revised(5_000);
+    const { status, body } = await callRest(app, 'award', awarding(job, { expected_bid_version: 2 ** 31 }));
+    expect([status, Object.keys(body.details.fields)]).toEqual([400, ['expected_bid_version']]);
+  });
+
   test.each(APIS)('isn’t awarded through %s in an earlier version, or in one that doesn’t exist', async (api) => {
     const job = await revised(5_000, 6_000);
     const before = await everythingOn(app, job);

@@ -67,8 +67,8 @@ describe.each(APIS)('through %s', (api) => {
     const decided = await givenJob(app, 'decision_reached', people);
     const before = await Promise.all([review, disputed, decided].map((job) => everythingOn(app, job)));
     const gone = { id: `job_${'0'.repeat(27)}` };
-    const refused = async (who: keyof People | null, job: { id: string }, body: object) => {
-      const { status, code } = await extend(api, who, job, body);
+    const refused = async (who: keyof People | null, job: { id: string }, body: object, version?: number) => {
+      const { status, code } = await extend(api, who, job, body, version);
       return `${status} ${code}`;
     };
     const bad = { until: 'tomorrow' };
@@ -83,6 +83,8 @@ describe.each(APIS)('through %s', (api) => {
     const past = { until: '2020-01-01T00:00:00.000Z' };
     expect(await refused('admin', review, past)).toBe('403 FORBIDDEN');
     expect(await refused('owner', decided, past)).toBe('403 FORBIDDEN');
+    expect(await refused('admin', review, { until }, 1)).toBe('403 FORBIDDEN');
+    expect(await refused('owner', review, { until }, 1)).toBe('412 STALE_VERSION');
     expect(await refused('owner', review, past)).toBe('400 VALIDATION_FAILED');
     expect(await Promise.all([review, disputed, decided].map((job) => everythingOn(app, job)))).toEqual(before);
     expect(await extend(api, 'owner', review, { until })).toMatchObject({ ok: true });
