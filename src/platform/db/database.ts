@@ -211,7 +211,8 @@ export function connect(
     async function inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
       const end: CommitEnd | undefined = replica && client.user !== undefined ? {} : undefined;
       try {
-        return await persistently(client, () => hooks.watch?.holding(() => transact(work, end)) ?? transact(work, end));
+        const attempt = () => hooks.watch?.holding(() => transact(work, end)) ?? transact(work, end);
+        return await persistently(client, attempt, kind);
       } finally {
         // The connection is already released, because this may wait for the replica.
         if (end?.wasSent && client.user !== undefined) await replica?.noteWrite(client.user, end.position);

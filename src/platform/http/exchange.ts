@@ -7,8 +7,10 @@ import { HEAVY_READ } from '../caller-limits.js';
 import type { Client } from '../quotas/quota.js';
 import { waitForSlot, type Quotas } from '../quotas/quotas.js';
 import { discardBody, hasMoreToRead, readBody } from './body.js';
+import { answersUnderWay } from './connections.js';
 import type { Draining } from './draining.js';
 import { newRequestId, traceIdIn } from './requests.js';
+import { QUEUED } from './unread.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -95,7 +97,12 @@ export class Exchange {
    */
   #end(content: string | Buffer): void {
     const { request, response } = this;
-    if (!hasMoreToRead(request)) return void response.end(content);
+    if (!hasMoreToRead(request)) {
+      response.end(content);
+      // It waits in memory until the connection's earlier responses are sent.
+      if (response.socket === null) response.emit(QUEUED);
+      return;
+    }
     if (content === '') response.flushHeaders();
     else response.write(content);
     void discardBody(request).then(() => response.end(() => request.complete || request.destroy()));
@@ -110,10 +117,15 @@ export class Exchange {
     this.send(status, JSON_TYPE, JSON.stringify(body));
   }
 
+  /** After a response that closes the connection, no other one is sent. */
+  #isLast(): boolean {
+    return [...answersUnderWay(this.request.socket)].at(-1) === this.response;
+  }
+
   #answerWith(status: number): ServerResponse {
     const { response } = this;
     response.statusCode = status;
-    if (this.draining.isDraining) response.setHeader('Connection', 'close');
+    if (this.draining.isDraining && this.#isLast()) response.setHeader('Connection', 'close');
     return response;
   }
 }

@@ -4,6 +4,9 @@ import type { Release, Client } from '../quotas/quota.js';
 import type { Quotas } from '../quotas/quotas.js';
 import type { Timeouts } from '../service-limits.js';
 
+/** The event of a response that is complete before the connection's earlier responses are. */
+export const QUEUED = 'queued';
+
 interface Unread {
   readonly address: string;
   cut(): void;
@@ -25,7 +28,8 @@ export function boundUnreadAnswers({ unreadBytes, limits }: Quotas, { answerMs, 
   function followUnread(response: ServerResponse, client: Client, onCut: () => void): void {
     const cut = () => {
       onCut();
-      response.destroy();
+      // A queued response has no connection of its own to close.
+      response.req.socket.destroy();
     };
     const release = holdFor(answerMs, client, response.writableLength, cut);
     if (!release) return;
@@ -62,9 +66,14 @@ export function boundUnreadAnswers({ unreadBytes, limits }: Quotas, { answerMs, 
   return {
     hold: (client, bytes, cut) => holdFor(stalledMs, client, bytes, cut) ?? (() => undefined),
     follow(response, client, onCut) {
-      response.once('prefinish', () => {
-        if (response.writableLength > 0) followUnread(response, client, onCut);
-      });
+      let isFollowed = false;
+      const begin = () => {
+        if (isFollowed || response.writableLength === 0) return;
+        isFollowed = true;
+        followUnread(response, client, onCut);
+      };
+      response.once('prefinish', begin);
+      response.once(QUEUED, begin);
     },
   };
 }

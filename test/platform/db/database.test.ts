@@ -38,6 +38,14 @@ test('no more statements run than there are connections, a fifth of which is lef
   expect([db.queue.active, db.queue.waiting]).toEqual([0, 0]);
 });
 
+test('no more than a fifth of the connections have long statements, in transactions too', async () => {
+  const long = () => db.forLong!().inTransaction((tx) => tx.send(SLOW, []));
+  const slow = [long(), long(), long()];
+  expect([db.queue.active, db.queue.waiting]).toEqual([1, 2]);
+  await release();
+  await Promise.all(slow);
+});
+
 test('no statement waits behind a slow one', async () => {
   await many(4);
   let isOver = false;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REQUESTS_AHEAD_MAX } from '../../../src/platform/caller-limits.js';
-import { homeowner, type Person } from '../../story/cast.js';
+import { homeowner, programOf, type Person } from '../../story/cast.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { until } from '../security/until.js';
 
@@ -62,6 +62,38 @@ describe('requests sent ahead on a connection', () => {
     client.socket.write(paths.map((path) => PING.replace('/healthz', path)).join(''));
     expect(await client.answers(4)).toEqual(['200', '404', '200', '401']);
     client.socket.destroy();
+  });
+
+  it('count as unread while their responses wait for an earlier one, and are limited', async () => {
+    const { url, quotas } = await app.another({}, { unreadBytes: { perAddress: 100_000 } });
+    const client = await open(url);
+    await held(async (slow) => {
+      client.socket.write(slow + PING);
+      await until(() => quotas.unreadBytes.inUse() > 0);
+      client.socket.write(PING.replace('/healthz', '/openapi.json'));
+      await client.closed;
+    });
+    await until(() => quotas.unreadBytes.inUse() === 0);
+  });
+
+  it('open no stream once their connection has closed', async () => {
+    const { token } = await programOf(app, hanna);
+    const query = encodeURIComponent('subscription { myEvents { id } }');
+    const ask = (path: string, accept: string) =>
+      `GET ${path} HTTP/1.1\r\nHost: a\r\nAccept: ${accept}\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const { url, quotas } = await app.another();
+    const streamsEnded = () => app.logged.filter((line) => line.includes('a stream ended')).length;
+    const before = streamsEnded();
+    await app.sql.begin(async (tx) => {
+      await tx`lock table api_keys in access exclusive mode`;
+      const client = await open(url);
+      client.socket.write(ask('/v1/me', '*/*') + ask(`/graphql/stream?query=${query}`, 'text/event-stream'));
+      await until(() => quotas.requests.inUse() === 2);
+      client.socket.destroy();
+      await until(() => quotas.connections.inUse() === 0);
+    });
+    await until(() => streamsEnded() > before);
+    expect(quotas.streams.inUse()).toBe(0);
   });
 
   it('get up to sixteen responses, and one more closes the connection and reaches no handler', async () => {
@@ -176,6 +208,20 @@ describe('connections', () => {
     next.socket.write(PING);
     expect(await next.answers(1)).toEqual(['200']);
     next.socket.destroy();
+  });
+
+  it('get all their responses from a server that stops', async () => {
+    const stopping = await openTestApp({}, { sameDatabaseAs: app });
+    const client = await open(stopping.url);
+    let stopped: Promise<void> | undefined;
+    await held(async (slow) => {
+      client.socket.write(slow + PING);
+      await until(() => stopping.logged.length > 0 || stopping.services.quotas.requests.inUse() > 0);
+      stopped = stopping.close();
+    });
+    expect(await client.answers(2)).toEqual(['200', '200']);
+    await client.closed;
+    await stopped;
   });
 
   it("on which nothing was ever sent don't keep a server from stopping", async () => {

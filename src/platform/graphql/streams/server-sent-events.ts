@@ -108,15 +108,19 @@ class EventResponse implements Connection {
   end: StreamEnd | undefined;
   #stream: AnswerStream | undefined;
   #lastWrite: Promise<void> = Promise.resolve();
+  readonly #closed: Promise<void>;
 
   constructor(
     private readonly response: ServerResponse,
     private readonly caller: Caller,
     private readonly unread: Pick<UnreadAnswers, 'hold'>,
   ) {
-    response.once('close', () => {
-      this.end ??= 'left';
-      this.#stream?.end(this.end);
+    this.#closed = new Promise((resolve) => {
+      response.once('close', () => {
+        this.end ??= 'left';
+        this.#stream?.end(this.end);
+        resolve();
+      });
     });
   }
 
@@ -145,15 +149,16 @@ class EventResponse implements Connection {
   async ready(): Promise<void> {
     await waitForSlot(this.caller.services.quotas.streamEvents, this.caller.client);
     const { writableLength } = this.response;
-    if (writableLength === 0 || this.response.closed) return;
+    if (writableLength === 0 || this.response.destroyed) return;
     const release = this.unread.hold(this.caller.client, writableLength, () => this.close('slow'));
-    await this.#lastWrite;
+    // If the connection closes, Node may never call back for a write.
+    await Promise.race([this.#lastWrite, this.#closed]);
     release();
   }
 
   async stream(answers: AnswerStream): Promise<void> {
     this.#stream = answers;
-    if (this.response.closed) return answers.end('left');
+    if (this.response.destroyed) return answers.end('left');
     this.#begin();
     // The session ended, or the server stopped, while the stream was opening.
     if (this.end) this.#break(answers, this.end);
@@ -167,7 +172,7 @@ class EventResponse implements Connection {
     response.once('close', () => void events.return());
     this.#begin();
     for await (const event of events) {
-      if (response.writableEnded || response.closed) break;
+      if (response.writableEnded || response.destroyed) break;
       this.#lastWrite = new Promise((resolve) => response.write(event, () => resolve()));
     }
     response.end();

@@ -1,6 +1,7 @@
 /** A client that doesn't read is cut off, and no other client notices. */
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Quotas } from '../../../../src/platform/quotas/quotas.js';
@@ -125,6 +126,20 @@ it("server-sent events that aren't read don't keep their connection open after a
   await until(() => quotas.streams.inUse() === 0);
   expect(await app.metric('streams_ended_total{channel="sse",end="session_ended"}')).toBe(1);
   await until(() => quotas.connections.inUse() === 0);
+});
+
+it('server-sent events that wait behind another response free their unread bytes with their connection', async () => {
+  const { url, quotas } = await app.another();
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  const ask = (variables: object) =>
+    `GET /graphql/stream?query=${encodeURIComponent(MY_EVENTS)}&variables=${encodeURIComponent(JSON.stringify(variables))} ` +
+    `HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${hanna.token}\r\n\r\n`;
+  socket.write(ask({}) + ask({ after: '0' }));
+  await until(() => quotas.unreadBytes.inUse() > 0);
+  socket.destroy();
+  await until(() => quotas.streams.inUse() === 0);
+  await until(() => quotas.unreadBytes.inUse() === 0);
 });
 
 /** Resolves once the buffers of an unread connection are full, so no response has left for a while. */
