@@ -10,12 +10,12 @@ import { graphOf } from '../graphql/graph.js';
 import { createSchema } from '../graphql/schema.js';
 import { sendRefusal } from '../platform/graphql/content-type.js';
 import {
-  answersUnderWay,
   boundConnections,
   assertOriginMayOpen,
   answerInPlaceOfUpgrade,
   UpgradableRequest,
 } from '../platform/http/connections.js';
+import { answersUnderWay, beginAnswer } from '../platform/http/answers-under-way.js';
 import { createDraining, serverStops } from '../platform/http/draining.js';
 import { bearerOf, Exchange } from '../platform/http/exchange.js';
 import type { Pages } from '../platform/http/pages/pages.js';
@@ -184,7 +184,7 @@ export async function startServer(
 
   function handleRequest(request: IncomingMessage, response: ServerResponse): void {
     const began = performance.now();
-    connections.begin(response);
+    beginAnswer(response);
     noticeProxy(request);
     const address = believedAddress(request.socket.remoteAddress ?? '', forwardedFor(request), config.TRUST_PROXY_HOPS);
     const exchange = new Exchange(request, response, address, draining, quotas);

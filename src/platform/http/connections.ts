@@ -7,17 +7,9 @@ import type { Socket } from 'node:net';
 import { REQUESTS_AHEAD_MAX } from '../caller-limits.js';
 import type { Release } from '../quotas/quota.js';
 import type { Quotas } from '../quotas/quotas.js';
+import { answersUnderWay } from './answers-under-way.js';
 import { refuse } from '../errors.js';
 import type { CorsSettings } from './policy.js';
-
-/** Each connection's unsent responses. There is at most one, unless the client sends requests ahead. */
-const underWay = new WeakMap<Socket, Set<ServerResponse>>();
-
-export function answersUnderWay(socket: Socket): ReadonlySet<ServerResponse> {
-  return underWay.get(socket) ?? NONE;
-}
-
-const NONE: ReadonlySet<ServerResponse> = new Set();
 
 /** A single read can contain 2,000 tiny requests. `UpgradableRequest` stops reading a connection with too many. */
 export function hasSentTooManyAhead(socket: Socket): boolean {
@@ -33,7 +25,6 @@ function closeQueued(socket: Socket): void {
 }
 
 export interface Connections {
-  begin(response: ServerResponse): void;
   /** Closes connections on which the client never sent anything. Node counts them as busy. */
   closeUnused(): void;
 }
@@ -67,12 +58,6 @@ export function boundConnections(
   }
 
   return {
-    begin(response) {
-      const { socket } = response.req;
-      const others = underWay.get(socket) ?? new Set();
-      underWay.set(socket, others.add(response));
-      response.once('close', () => others.delete(response));
-    },
     closeUnused() {
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
     },

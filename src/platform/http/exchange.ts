@@ -7,7 +7,7 @@ import { HEAVY_READ } from '../caller-limits.js';
 import type { Client } from '../quotas/quota.js';
 import { waitForSlot, type Quotas } from '../quotas/quotas.js';
 import { discardBody, hasMoreToRead, readBody } from './body.js';
-import { answersUnderWay } from './connections.js';
+import { answersUnderWay } from './answers-under-way.js';
 import type { Draining } from './draining.js';
 import { newRequestId, traceIdIn } from './requests.js';
 import { QUEUED } from './unread.js';

@@ -2,7 +2,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Refusal, refuse } from '../errors.js';
-import { answersUnderWay } from './connections.js';
+import { answersUnderWay } from './answers-under-way.js';
 import { newRequestId } from './requests.js';
 
 export function answerUnreadable(

@@ -76,7 +76,7 @@ describe('requests sent ahead on a connection', () => {
     await until(() => quotas.unreadBytes.inUse() === 0);
   });
 
-  it('open no stream once their connection has closed', async () => {
+  it('don’t open a stream after their connection has closed', async () => {
     const { token } = await programOf(app, hanna);
     const query = encodeURIComponent('subscription { myEvents { id } }');
     const ask = (path: string, accept: string) =>

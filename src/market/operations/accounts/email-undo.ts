@@ -31,8 +31,8 @@ export const undoEmailChange = operation({
   description:
     'Restores an account’s former address, with the link that was sent to it. Ends all sessions, revokes all ' +
     'API keys, blocks the old password, pauses webhooks, and sends a link to set a new password. If the account was ' +
-    'used after the change (the profile was edited, or something was done with a job or a bid), nothing changes ' +
-    'until support decides. The same is true if another undo of this account is waiting for support.',
+    'used after the change (the profile was edited, tokens were bought, or something was done with a job or a bid), ' +
+    'nothing changes until support decides. The same is true if another undo of this account is waiting for support.',
   allows: 'anyone',
   budget: 'own',
   refusals: ['INVALID_LINK', 'EMAIL_TAKEN'],

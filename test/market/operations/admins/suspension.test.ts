@@ -184,8 +184,8 @@ describe('a suspended person', () => {
     expect(await lists(ada)).toEqual(beforeAdmin);
     expect(byRest(await app.rest('GET', `/v1/jobs/${id}`, { token: stranger.token }))).toEqual(FORBIDDEN);
     expect(byRest(await post(stranger, `/jobs/${id}/bids`, { amount: 5 }))).toEqual(FORBIDDEN);
-    // Contractors who have bid don't find it either. They can still see it, and are told that it takes no more bids, but
-    // not why.
+    // Contractors who have bid don't find it either. They can still see it, and are told that it takes no more bids,
+    // but not why.
     for (const query of queries) expect([query, (await finds(awardee, query))[0]]).toEqual([query, false]);
     expect((await app.rest('GET', `/v1/jobs/${id}`, { token: awardee.token })).status).toBe(200);
     expect(await actionOf(bidder, id, 'SUBMIT_BID')).toMatchObject({ allowed: false, reason: 'FORBIDDEN' });

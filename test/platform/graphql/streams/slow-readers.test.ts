@@ -133,7 +133,7 @@ it('server-sent events that wait behind another response free their unread bytes
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   await once(socket, 'connect');
   const ask = (variables: object) =>
-    `GET /graphql/stream?query=${encodeURIComponent(MY_EVENTS)}&variables=${encodeURIComponent(JSON.stringify(variables))} ` +
+    `GET /graphql/stream?${new URLSearchParams({ query: MY_EVENTS, variables: JSON.stringify(variables) })} ` +
     `HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${hanna.token}\r\n\r\n`;
   socket.write(ask({}) + ask({ after: '0' }));
   await until(() => quotas.unreadBytes.inUse() > 0);
