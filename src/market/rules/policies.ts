@@ -406,11 +406,11 @@ const COMPLETED_WITHOUT_CREDIT = {
 };
 
 /**
- * Contractors who have already bid can still see a suspended homeowner's job, but can't bid again. Only admins can read
- * that the homeowner is suspended.
+ * Contractors who have already bid can still see a suspended homeowner's job, but can't bid again. Only admins may
+ * know that the homeowner is suspended.
  */
 function suspendedOwnerDenial({ isOwnerSuspended }: Given<'isOwnerSuspended'>): Explanation | undefined {
-  return isOwnerSuspended ? { message: 'This job doesn’t accept bids at the moment.' } : undefined;
+  return isOwnerSuspended ? { message: 'This job isn’t accepting bids at the moment.' } : undefined;
 }
 
 /** A contractor who withdraws a bid can bid again, but a contractor whose bid was rejected can't. */

@@ -39,7 +39,7 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
    */
   readonly refusals?: readonly string[];
   readonly input: z.ZodType<Input>;
-  /** True for operations without a login, and for those that can't be rolled back or repeated, such as a logout. */
+  /** True for operations that don't require a login, and for those that can't be rolled back, such as `logOut`. */
   readonly ignoresKeyAndDryRun?: boolean;
   /**
    * True for operations that return a secret. Secrets are never stored, so idempotency keys are ignored. Dry runs are

@@ -71,7 +71,7 @@ export function kindOf(schema: z.core.$ZodType): ShapeKind {
   const inner = innermost(schema);
   if (metaOf(schema).day) return { is: 'date' };
   if (metaOf(schema).moment) return { is: 'timestamp' };
-  if (inner instanceof z.ZodNumber) return { is: inner.format === 'safeint' ? 'integer' : 'number' };
+  if (inner instanceof z.ZodNumber) return { is: inner.isInt ? 'integer' : 'number' };
   if (inner instanceof z.ZodBoolean) return { is: 'boolean' };
   if (inner instanceof z.ZodEnum)
     return { is: 'enum', name: metaOf(schema).enumName, values: inner.options.map(String) };

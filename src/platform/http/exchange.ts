@@ -99,13 +99,13 @@ export class Exchange {
     const { request, response } = this;
     if (!hasMoreToRead(request)) {
       response.end(content);
-      // It waits in memory until the connection's earlier responses are sent.
-      if (response.socket === null) response.emit(QUEUED);
-      return;
+    } else {
+      if (content === '') response.flushHeaders();
+      else response.write(content);
+      void discardBody(request).then(() => response.end(() => request.complete || request.destroy()));
     }
-    if (content === '') response.flushHeaders();
-    else response.write(content);
-    void discardBody(request).then(() => response.end(() => request.complete || request.destroy()));
+    // It waits in memory until the connection's earlier responses are sent.
+    if (response.socket === null && !response.destroyed) response.emit(QUEUED);
   }
 
   sendNothing(status: 204 | 304): void {
@@ -117,7 +117,7 @@ export class Exchange {
     this.send(status, JSON_TYPE, JSON.stringify(body));
   }
 
-  /** After a response that closes the connection, no other one is sent. */
+  /** No other response can follow one that closes the connection. */
   #isLast(): boolean {
     return [...answersUnderWay(this.request.socket)].at(-1) === this.response;
   }

@@ -1,10 +1,13 @@
-/** Limits unread responses by total bytes, by age, and by how long the client reads nothing. */
+/**
+ * Limits unread responses by total bytes, by age, and by how long the client reads nothing. A response that waits behind
+ * an earlier one counts too, because the client decides how long that one takes.
+ */
 import type { ServerResponse } from 'node:http';
 import type { Release, Client } from '../quotas/quota.js';
 import type { Quotas } from '../quotas/quotas.js';
 import type { Timeouts } from '../service-limits.js';
 
-/** The event of a response that is complete before the connection's earlier responses are. */
+/** Emitted by a response that is written while earlier responses on its connection are still unsent. */
 export const QUEUED = 'queued';
 
 interface Unread {

@@ -76,6 +76,29 @@ describe('requests sent ahead on a connection', () => {
     await until(() => quotas.unreadBytes.inUse() === 0);
   });
 
+  it('count while a body is on its way, and not after their connection has closed', async () => {
+    const { url, quotas } = await app.another();
+    const client = await open(url);
+    await held(async (slow) => {
+      client.socket.write(`${slow}GET /openapi.json HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n`);
+      await until(() => quotas.unreadBytes.inUse() > 100_000);
+      client.socket.destroy();
+      await until(() => quotas.unreadBytes.inUse() === 0);
+    });
+    const { token } = await programOf(app, hanna);
+    const gone = await open(url);
+    await app.sql.begin(async (tx) => {
+      await tx`lock table api_keys in access exclusive mode`;
+      const ask = (method: string) => `${method} /v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+      gone.socket.write(ask('GET') + ask('HEAD'));
+      await until(() => quotas.requests.inUse() === 2);
+      gone.socket.destroy();
+      await until(() => quotas.connections.inUse() === 0);
+    });
+    await until(() => quotas.requests.inUse() === 0);
+    expect(quotas.unreadBytes.inUse()).toBe(0);
+  });
+
   it('don’t open a stream after their connection has closed', async () => {
     const { token } = await programOf(app, hanna);
     const query = encodeURIComponent('subscription { myEvents { id } }');

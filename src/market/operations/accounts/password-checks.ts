@@ -1,4 +1,4 @@
-/** What a new password must be like, and the checks of a password that somebody submits. */
+/** The rules for new passwords, and the checks of submitted passwords. */
 import { z } from 'zod';
 import type { Refusal } from '../../../platform/errors.js';
 import { unauthorized } from '../../rules/errors.js';

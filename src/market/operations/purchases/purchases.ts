@@ -88,6 +88,7 @@ export const buyTokens = operation({
     let purchase = await orderOf(db, id);
     if (purchase.status === 'pending' && purchase.sessionId === null) {
       if (!providerOf(services, purchase)) throw notConfigured();
+      assertUndisputed(await ownAddress(db, viewer.userId));
       await orUnavailable(callProvider(services, db, id, 'call'));
       purchase = await orderOf(db, id);
     }

@@ -1,4 +1,4 @@
-/** Redaction: a row's reader gets null for each field that they can't see. Its `readBy` in `entities/` decides. */
+/** Redaction: a row's reader gets null for each field that they can't see. See `readBy` in `entities/`. */
 import { CONTRACTOR, HOMEOWNER, USER } from '../entities/people.js';
 import { JOB } from '../entities/job.js';
 import type { Fields, PrivateField } from '../../../platform/fields/entity.js';

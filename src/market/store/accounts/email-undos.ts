@@ -25,7 +25,9 @@ const USES_AFTER_CHANGE: Readonly<Record<string, SQL>> = {
   recentJob: changedJob(sql`is null`),
   bid: sql`exists (select from contractors c join bids b on b.contractor_id = c.id join events e on e.job_id = b.job_id
     where c.user_id = mails.user_id and ${causedAfterChange})`,
-  purchase: sql`exists (select from purchases p where p.user_id = mails.user_id and p.created_at > mails.created_at)`,
+  // A payment for an older purchase counts too. `greatest` ignores nulls.
+  purchase: sql`exists (select from purchases p
+    where p.user_id = mails.user_id and greatest(p.created_at, p.paid_at) > mails.created_at)`,
   decision: sql`exists (select from admin_actions a where a.user_id = mails.user_id and a.action = 'settleEmailUndo'
     and a.created_at > mails.created_at)`,
   // The account moved back to an earlier address. Its owner may have taken it back from a thief, and only support can

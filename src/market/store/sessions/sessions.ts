@@ -138,7 +138,7 @@ export const revokeSession = statement(
       .returning(fields),
 );
 
-/** The sessions to end: a user's, except one if it's given. */
+/** All of a user's sessions, except `except` if it's given. */
 export interface SessionsToEnd {
   readonly userId: UserId;
   readonly except: SessionId | null;

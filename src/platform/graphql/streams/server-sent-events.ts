@@ -108,27 +108,26 @@ class EventResponse implements Connection {
   end: StreamEnd | undefined;
   #stream: AnswerStream | undefined;
   #lastWrite: Promise<void> = Promise.resolve();
-  readonly #closed: Promise<void>;
+  /** Ends the wait in `ready`. If the connection closes, Node may never call back for a write. */
+  #stopWaiting: () => void = () => {};
 
   constructor(
     private readonly response: ServerResponse,
     private readonly caller: Caller,
     private readonly unread: Pick<UnreadAnswers, 'hold'>,
   ) {
-    this.#closed = new Promise((resolve) => {
-      response.once('close', () => {
-        this.end ??= 'left';
-        this.#stream?.end(this.end);
-        resolve();
-      });
+    response.once('close', () => {
+      this.end ??= 'left';
+      this.#stream?.end(this.end);
+      this.#stopWaiting();
     });
   }
 
   /** Ends the stream. Clients retry after a cut-off response, but not after one that ended with `complete`. */
   close(end: StreamEnd): void {
     if (this.end) {
-      // The client doesn't read the last response either.
-      if (end === 'slow') this.response.destroy();
+      // The client isn't reading the last event either.
+      if (end === 'slow') this.#cut();
       return;
     }
     this.end = end;
@@ -140,9 +139,14 @@ class EventResponse implements Connection {
       const refusal = unauthenticated('session_ended');
       return stream.end(end, { errors: [formatRefusal(refusal, this.caller)] });
     }
-    if (end === 'slow') return void this.response.destroy();
+    if (end === 'slow') return this.#cut();
     this.response.end();
     stream.end(end);
+  }
+
+  /** A response that waits behind an earlier one has no connection of its own to close. */
+  #cut(): void {
+    this.response.req.socket.destroy();
   }
 
   /** Resolves once the client has read the last event. Otherwise, events would pile up. */
@@ -151,8 +155,10 @@ class EventResponse implements Connection {
     const { writableLength } = this.response;
     if (writableLength === 0 || this.response.destroyed) return;
     const release = this.unread.hold(this.caller.client, writableLength, () => this.close('slow'));
-    // If the connection closes, Node may never call back for a write.
-    await Promise.race([this.#lastWrite, this.#closed]);
+    await new Promise<void>((resolve) => {
+      this.#stopWaiting = resolve;
+      void this.#lastWrite.then(resolve);
+    });
     release();
   }
 

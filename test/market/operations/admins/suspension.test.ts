@@ -190,7 +190,7 @@ describe('a suspended person', () => {
     expect((await app.rest('GET', `/v1/jobs/${id}`, { token: awardee.token })).status).toBe(200);
     expect(await actionOf(bidder, id, 'SUBMIT_BID')).toMatchObject({ allowed: false, reason: 'FORBIDDEN' });
     const refused = await post(bidder, `/jobs/${id}/bids`, { amount: 5 });
-    expect([byRest(refused), refused.body.error]).toEqual([FORBIDDEN, 'This job doesn’t accept bids at the moment.']);
+    expect([byRest(refused), refused.body.error]).toEqual([FORBIDDEN, 'This job isn’t accepting bids at the moment.']);
     await restore(owner.userId);
     expect(await lists(stranger)).toEqual(before);
     expect(await finds(awardee, 'status=open')).toEqual([true, expect.any(Number)]);

@@ -1,7 +1,7 @@
 /** A client that doesn't read is cut off, and no other client notices. */
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Quotas } from '../../../../src/platform/quotas/quotas.js';
@@ -128,8 +128,11 @@ it("server-sent events that aren't read don't keep their connection open after a
   await until(() => quotas.connections.inUse() === 0);
 });
 
-it('server-sent events that wait behind another response free their unread bytes with their connection', async () => {
-  const { url, quotas } = await app.another();
+it.each([
+  ['with their connection', 30_000, (socket: Socket) => socket.destroy()],
+  ['when they take too long', 500, () => {}],
+])('server-sent events behind another response free their unread bytes %s', async (_name, stalledMs, end) => {
+  const { url, quotas } = await app.another({ stalledMs });
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   await once(socket, 'connect');
   const ask = (variables: object) =>
@@ -137,7 +140,7 @@ it('server-sent events that wait behind another response free their unread bytes
     `HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${hanna.token}\r\n\r\n`;
   socket.write(ask({}) + ask({ after: '0' }));
   await until(() => quotas.unreadBytes.inUse() > 0);
-  socket.destroy();
+  end(socket);
   await until(() => quotas.streams.inUse() === 0);
   await until(() => quotas.unreadBytes.inUse() === 0);
 });
