@@ -1,6 +1,6 @@
 /**
- * Limits unread responses by total bytes, by age, and by how long the client reads nothing. A response that waits behind
- * an earlier one counts too, because the client decides how long that one takes.
+ * Limits unread responses by total bytes, by age, and by how long the client reads nothing. A response that waits
+ * behind an earlier one counts too, because the client decides how long that one takes.
  */
 import type { ServerResponse } from 'node:http';
 import type { Release, Client } from '../quotas/quota.js';

@@ -123,8 +123,8 @@ const HEADERS_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
 
 const EFFECTS =
   'The charges, stakes, and events that the call would have caused and that you could read, as JSON. If they take ' +
-  'more than 4 KB, the header has only their counts, as in `{"charges":1,"stakes":0,"events":120,"complete":false}`. GraphQL’s ' +
-  '`extensions.dryRun` always has all of them.';
+  'more than 4 KB, the header has only their counts, as in `{"charges":1,"stakes":0,"events":120,"complete":false}`. ' +
+  'GraphQL’s `extensions.dryRun` always has all of them.';
 
 const HEADERS = {
   'X-Request-Id': header(
