@@ -12,6 +12,8 @@ const UNREACHABLE = new Set([
   'CONNECTION_DESTROYED',
   'CONNECT_TIMEOUT',
   'CONNECTION_CONNECT_TIMEOUT',
+  // A full queue of connections on a Unix socket.
+  'EAGAIN',
   'ECONNREFUSED',
   'ECONNRESET',
   'EHOSTUNREACH',
