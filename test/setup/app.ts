@@ -105,8 +105,11 @@ function withQuotas(table: QuotaTable, changes: QuotaChanges): QuotaTable {
 export const JWT_SECRET = 'a secret that only tests know, 32 bytes';
 export const MAILBOX_SECRET = 'the_mailbox_of_the_tests';
 
-/** The same process sends and reads the requests. On a busy machine, one may take more than ten seconds. */
-const PATIENT = { ...TIMEOUTS, headMs: 100_000, requestMs: 300_000, webSocketInitMs: 100_000 };
+/**
+ * The same process sends and reads the requests. On a busy machine, one may take more than ten seconds. A connection
+ * that the server closes as idle may be about to send the next request, which then fails.
+ */
+const PATIENT = { ...TIMEOUTS, headMs: 100_000, requestMs: 300_000, idleMs: 600_000, webSocketInitMs: 100_000 };
 
 export async function openTestApp(
   env: Record<string, string> = {},
