@@ -59,12 +59,15 @@ const failureOf = (socket: Socket) =>
   new Promise<[NodeJS.ErrnoException]>((resolve) => socket.on('error', (error) => resolve([error])));
 
 const open = (connectTimeoutSeconds: number) =>
-  connect({ ...database.connection, host: folder.path }, { connectTimeoutSeconds, poolSize: 2 });
+  connect(
+    { ...database.connection, host: folder.path },
+    { connectTimeoutSeconds, poolSize: 3, queueTimeoutMs: 250_000 },
+  );
 
 const ONE = named('one', 'select 1');
 const both = (db: Database) => [db.send(ONE, []), db.inTransaction((tx) => tx.send(ONE, []))];
 
-it('makes calls wait for the time to connect, and then counts as an unreachable database', async () => {
+it('makes calls wait for the connect timeout, and then counts as an unreachable database', async () => {
   const patient = both(databases.patient);
   const beganAt = performance.now();
   const hasty = await Promise.allSettled(both(databases.hasty));
