@@ -18,8 +18,6 @@ const ACCEPTING = `
   server.listen({ path, backlog: 1 }, () => console.log('listening'));
 `;
 
-const HASTY_TIMEOUT_SECONDS = 0.5;
-
 let database: FreshDatabase;
 let folder: ReturnType<typeof temporaryFolder>;
 let accepting: ChildProcess;
@@ -34,7 +32,7 @@ beforeEach(async () => {
   if (accepting.stdout) await once(accepting.stdout, 'data');
   accepting.kill('SIGSTOP');
   waiting = await fillQueue(path);
-  databases = { patient: open(300), hasty: open(HASTY_TIMEOUT_SECONDS) };
+  databases = { patient: open(300), hasty: open(0.5) };
 });
 afterEach(async () => {
   accepting.kill('SIGKILL');
@@ -69,9 +67,7 @@ const both = (db: Database) => [db.send(ONE, []), db.inTransaction((tx) => tx.se
 
 it('makes calls wait for the connect timeout, and then counts as an unreachable database', async () => {
   const patient = both(databases.patient);
-  const beganAt = performance.now();
   const hasty = await Promise.allSettled(both(databases.hasty));
-  expect(performance.now() - beganAt).toBeGreaterThan(HASTY_TIMEOUT_SECONDS * 900);
   const refused = { reason: expect.objectContaining({ overloadCause: 'database_away' }) as unknown };
   expect(hasty).toEqual([expect.objectContaining(refused), expect.objectContaining(refused)]);
 
