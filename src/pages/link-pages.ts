@@ -1,6 +1,6 @@
 /**
- * The pages that email links open. Link scanners open every link, so only the form on the page changes anything. The
- * token follows `#`, so browsers don't send it to the server.
+ * The pages that links in emails open, except those to unsubscribe (`unsubscribe.ts`). Link scanners open every link,
+ * so only the form on the page changes anything. The token follows `#`, so browsers don't send it to the server.
  */
 import type { LinkPage } from '../market/rules/people/mail-kinds.js';
 import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';

@@ -1,4 +1,7 @@
-/** One caller's limits in any market: sizes of requests, documents, and streams, and the quotas. */
+/**
+ * One caller's limits in any market: sizes of requests, documents, and streams, and the quotas. `call/caller.ts` counts
+ * calls against rate limits, which each market defines.
+ */
 
 /** The maximum length of each kind of text field. Notes and longer texts may contain line breaks. */
 export const FIELD_TEXT = { note: 5_000, email: 254, url: 2_000, listItems: 50, cursor: 500, moment: 40 } as const;

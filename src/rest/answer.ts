@@ -1,7 +1,7 @@
 /** Writes an operation's result or refusal as a status, headers, and a body. */
 import { sendErrorPage } from '../platform/http/pages/look.js';
 import type { Exchange } from '../platform/http/exchange.js';
-import { setRefusalHeaders, setRateLimitHeaders } from '../platform/http/answer-headers.js';
+import { setRefusalHeaders, setRateLimitHeaders } from '../platform/http/rate-limit-headers.js';
 import type { Caller } from '../market/operations/operation.js';
 import { cursorOf } from '../platform/call/paging.js';
 import { refuse } from '../market/rules/errors.js';

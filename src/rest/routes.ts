@@ -1,4 +1,4 @@
-/** All REST routes, in the documentation's order. */
+/** All REST routes of operations, in the documentation's order. Stripe's events go to `stripe-webhook.ts`. */
 import { OPERATIONS } from '../market/operations/index.js';
 import type { Caller } from '../market/operations/operation.js';
 import type { ReadableJob } from '../market/operations/jobs/visible-job.js';

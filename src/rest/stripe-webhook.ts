@@ -1,4 +1,7 @@
-/** Receives Stripe's events. A signature of the exact bytes of the body replaces a session. */
+/**
+ * Receives Stripe's events. `settle.ts` decides what they change. A signature of the exact bytes of the body replaces
+ * a session.
+ */
 import { orUnavailable, settleEvent } from '../market/operations/purchases/provider-calls.js';
 import type { Services } from '../market/operations/services.js';
 import { refuse } from '../market/rules/errors.js';

@@ -28,7 +28,7 @@ import { reviseBid } from './bids/revise.js';
 import { submitBid } from './bids/submit.js';
 import { rejectBid, shortlistBid, viewBid, withdrawBid } from './bids/transition.js';
 import { countOwnJobs, readBidActions, readJobActions } from './jobs/actions.js';
-import { advanceClock, readUpcoming } from './jobs/deadlines.js';
+import { advanceClock, readUpcoming } from './jobs/clock-operations.js';
 import { createJob, deleteJob, updateJob } from './jobs/edit.js';
 import { extendDeadline } from './jobs/extend-deadline.js';
 import { listOwnEvents, streamJobEvents, streamMyEvents } from './events/events.js';

@@ -1,7 +1,8 @@
 /**
- * The lifecycle of a job, as data. `availableActions`, the documents, and the tests that move jobs through all states
- * are generated from this file, `states.ts`, and `bids.ts`. `test/market/rules/lifecycle-rows.test.ts` checks that the
- * rows fit together, and `test/contracts/actions.test.ts` checks that they match the routes' paths.
+ * What people can do to a job, as data. The clock's transitions are in `jobs/deadlines.ts`, and the states in
+ * `states.ts`. `availableActions`, the documents, and the tests that move jobs through all states are generated from
+ * this file, `states.ts`, and `bids.ts`. `test/market/rules/lifecycle-rows.test.ts` checks that the rows fit together,
+ * and `test/contracts/actions.test.ts` checks that they match the routes' paths.
  */
 import type { Effect, TransitionEffect } from './jobs/effects.js';
 import type { RefusalCode } from './errors.js';

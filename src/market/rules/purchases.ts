@@ -1,6 +1,6 @@
 /** The packs of tokens, the states of a purchase, and the transitions between them. */
 
-/** A number of tokens with a price, in the currency's smallest unit. */
+/** A number of tokens with a price, in the currency's smallest unit. The packs and the currency are settings. */
 export interface TokenPack {
   readonly id: string;
   readonly tokens: number;

@@ -1,4 +1,7 @@
-/** Sends each delivery to its endpoint and records the outcome. The retry schedule is in `WEBHOOKS`. */
+/**
+ * Sends each delivery to its endpoint and records the outcome. `message.ts` signs it. The retry schedule is in
+ * `WEBHOOKS`.
+ */
 import type { Logger } from 'pino';
 import type { TaskEnd, TaskKind } from '../../platform/queue/queue.js';
 import type { WebhookDeliveryId } from '../rules/ids.js';

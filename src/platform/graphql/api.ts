@@ -11,7 +11,7 @@ import { wantsDryRun, type DryRunEffects } from '../call/dry-run.js';
 import type { FrameServices } from '../call/services.js';
 import { waitForSlot } from '../quotas/quotas.js';
 import { Refusal, refuse } from '../errors.js';
-import { setRateLimitHeaders } from '../http/answer-headers.js';
+import { setRateLimitHeaders } from '../http/rate-limit-headers.js';
 import { acceptedType, sendRefusal } from './content-type.js';
 import { contextOf, type Context, type LoadersFor, type Opening } from './context.js';
 import { formatError } from './errors.js';

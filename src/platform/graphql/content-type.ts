@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { JSON_TYPE, type Exchange } from '../http/exchange.js';
-import { setRefusalHeaders } from '../http/answer-headers.js';
+import { setRefusalHeaders } from '../http/rate-limit-headers.js';
 import type { Refusal } from '../errors.js';
 import { extensionsOf } from './errors.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { rateLimitHeaders } from '../../../src/platform/http/answer-headers.js';
+import { rateLimitHeaders } from '../../../src/platform/http/rate-limit-headers.js';
 import {
   createRateLimits,
   type RateBudget,

@@ -1,7 +1,7 @@
 /** The mutations of a job. Each mutation is one method. */
 import { Arg, Args, ArgsType, Ctx, Field, ID, Int, Mutation, Resolver } from 'type-graphql';
 import { createJob, deleteJob, updateJob } from '../../../market/operations/jobs/edit.js';
-import { advanceClock } from '../../../market/operations/jobs/deadlines.js';
+import { advanceClock } from '../../../market/operations/jobs/clock-operations.js';
 import { extendDeadline } from '../../../market/operations/jobs/extend-deadline.js';
 import { reviewJob } from '../../../market/operations/jobs/review.js';
 import {

@@ -12,7 +12,7 @@ import { serverStops } from '../../http/draining.js';
 import type { Caller } from '../../call/caller.js';
 import { refuse, PLATFORM_REFUSALS, unauthenticated } from '../../errors.js';
 import { type StreamEnd, endWithSession } from './stream-ends.js';
-import { setRateLimitHeaders } from '../../http/answer-headers.js';
+import { setRateLimitHeaders } from '../../http/rate-limit-headers.js';
 import { waitForSlot } from '../../quotas/quotas.js';
 import { retryAfterIfOverloaded } from '../errors.js';
 import type { AnswerStream } from './answers.js';

@@ -1,4 +1,4 @@
-/** Rate limit headers from the IETF draft "RateLimit header fields for HTTP". */
+/** Rate limit headers, from the IETF draft "RateLimit header fields for HTTP", and the headers of refusals. */
 import type { ServerResponse } from 'node:http';
 import type { RateLimitResult } from '../security/rate-limit.js';
 import type { Refusal } from '../errors.js';

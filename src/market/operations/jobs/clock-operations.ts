@@ -1,4 +1,4 @@
-/** Reads what the clock will do to a job, and moves the clock in tests and demos. */
+/** Reads what the clock in `clock.ts` will do to a job, and moves it in tests and demos. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import { UPCOMING_MAX, upcomingActions, type UpcomingAction } from '../../rules/jobs/deadlines.js';
