@@ -45,6 +45,8 @@ export default defineConfig({
     globalSetup: ['test/setup/postgres.ts'],
     // Some tests print figures for the nightly run. Here, only a failed test's output is of interest.
     silent: 'passed-only',
+    // Otherwise, vitest reports a worker that ends slowly on a busy machine.
+    teardownTimeout: 100_000,
     projects: [
       {
         ...settings,
