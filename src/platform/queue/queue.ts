@@ -60,7 +60,9 @@ interface QueueOptions {
 
 export function openQueue({ connection, databaseWatch, log, kinds }: QueueOptions): Queue {
   const pool = connect(connection, POOLS.queue, { onOpen: databaseWatch.onOpen });
+  // Each may use one of the pool's two connections, so neither waits for the other.
   const db = pool.of({ address: 'queue' });
+  const backgroundDb = pool.of({ address: 'background' });
   const warn = (kind?: string) => (error: unknown) => {
     if (!databaseWatch.problem) log.warn({ err: error, kind }, 'running tasks failed; retrying');
   };
@@ -73,7 +75,7 @@ export function openQueue({ connection, databaseWatch, log, kinds }: QueueOption
   }
 
   return {
-    db,
+    db: backgroundDb,
     wake: looking.wake,
     async close() {
       await looking.close();

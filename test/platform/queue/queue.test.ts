@@ -71,6 +71,22 @@ const rowOf = async (id: string) =>
 const keysOf = (some: readonly Run[]) => some.map(({ key }) => key);
 const begun = (count: number) => until(() => runs.length >= count);
 
+it('the code that enqueues tasks doesn’t wait for the queue', async () => {
+  const reserved = await sql.reserve();
+  await reserved`begin`;
+  await reserved`lock table tasks in access exclusive mode`;
+  const queue = open();
+  const blocked = async () =>
+    Number(
+      (await reserved`select count(*)::int from pg_locks where relation = 'tasks'::regclass and not granted`)[0]?.count,
+    );
+  await until(async () => (await blocked()) === 1);
+  await queue.db.send({ name: 'one', text: 'select 1' }, []);
+  expect(await blocked()).toBe(1);
+  await reserved`rollback`;
+  reserved.release();
+});
+
 describe('places', () => {
   it('are few for each key, however many of its tasks wait, and however long', async () => {
     await given('busy', 1_000, 3_600);
