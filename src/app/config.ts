@@ -81,7 +81,10 @@ export const VARIABLES = {
   DATA_DIR: z.string().default('.data').describe('the folder where the embedded database stores its data'),
   DATABASE_URL: address('postgres:', 'postgresql:')
     .optional()
-    .describe('the URL of your own PostgreSQL, version 15 or later. If unset, the server runs an embedded one'),
+    .describe(
+      'the URL of your own PostgreSQL, version 15 or later. If unset, the server runs an embedded one. A connection ' +
+        'may take 5 seconds, or as many as `connect_timeout` in the URL says, such as `?connect_timeout=30`',
+    ),
   DATABASE_DIRECT_URL: address('postgres:', 'postgresql:')
     .optional()
     .describe('the direct URL of PostgreSQL, if DATABASE_URL is a pooler such as PgBouncer'),

@@ -26,6 +26,9 @@ export function logIn(url: string, email: string, password: string): Promise<{ s
   return post(url, '/v1/auth/login', { email, password });
 }
 
+/** The URL of a database that may take long to accept a connection, because the machine is busy. */
+export const patientUrl = (databaseUrl: string) => `${databaseUrl}?connect_timeout=100`;
+
 export async function readiness(url: string): Promise<number> {
   return (await fetch(`${url}/readyz`)).status;
 }
@@ -34,14 +37,16 @@ export async function readiness(url: string): Promise<number> {
 export const untilReady = (url: string) => until(async () => (await readiness(url)) === 200);
 
 async function post(url: string, path: string, body: object): Promise<{ status: number; body: Json }> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await patiently(() => fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) }));
+  return { status: response.status, body: (await response.json()) as Json };
+}
+
+/** Repeats a call that gets a 503. On a busy machine, the database can take seconds to respond. */
+export async function patiently(call: () => Promise<Response>): Promise<Response> {
   for (;;) {
-    const response = await fetch(url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (response.status !== 503) return { status: response.status, body: (await response.json()) as Json };
-    // On a busy machine, the database can take seconds to respond.
+    const response = await call();
+    if (response.status !== 503) return response;
     await sleep(1_000 * Number(response.headers.get('retry-after')));
   }
 }

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { VARIABLES } from '../../src/app/config.js';
 import { JWT_SECRET } from '../setup/app.js';
-import { logIn } from './callers.js';
+import { logIn, patientUrl } from './callers.js';
 import { clone, type Clone } from './clone.js';
 import { ownDatabase, type OwnDatabase } from './own-database.js';
 import { start, type Environment } from './processes.js';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   image = buildImage();
   database = await ownDatabase();
   const { url } = database;
-  environment = { NODE_ENV: 'production', BCRYPT_COST: '10', DATABASE_URL: url, JWT_SECRET, METRICS_TOKEN };
+  environment = { NODE_ENV: 'production', BCRYPT_COST: '10', DATABASE_URL: patientUrl(url), JWT_SECRET, METRICS_TOKEN };
 });
 afterAll(async () => {
   await database.drop();

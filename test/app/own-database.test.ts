@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { processesOf } from '../platform/embedded/processes.js';
-import { logIn, readiness, signUp } from './callers.js';
+import { logIn, patientUrl, readiness, signUp } from './callers.js';
 import { clone, type Clone } from './clone.js';
 import { ownDatabase, type OwnDatabase } from './own-database.js';
 import { startServer, type Environment } from './processes.js';
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 function environment(more: Environment = {}): Environment & { DATA_DIR: string } {
-  return { DATABASE_URL: database.url, DATA_DIR: project.dataFolder(), JWT_SECRET, ...more };
+  return { DATABASE_URL: patientUrl(database.url), DATA_DIR: project.dataFolder(), JWT_SECRET, ...more };
 }
 
 it('a role that can’t create anything ends the start with Postgres’ own message', async () => {

@@ -1,6 +1,7 @@
 /** WebSocket clients that break the protocol. The server closes their connections and keeps serving everyone else. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { patientUrl } from './callers.js';
 import { clone, type Clone } from './clone.js';
 import { ownDatabase, type OwnDatabase } from './own-database.js';
 import { startServer } from './processes.js';
@@ -84,7 +85,7 @@ function closeCodeIn(received: Buffer): number | undefined {
 
 it('closes only the connection of a client that sends a refused frame, with more behind it', async () => {
   const server = startServer(project, {
-    DATABASE_URL: database.url,
+    DATABASE_URL: patientUrl(database.url),
     JWT_SECRET: 'a secret that only tests know, 32 bytes',
     LOG_LEVEL: 'error',
   });

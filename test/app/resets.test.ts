@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { patientUrl } from './callers.js';
 import { clone, type Clone } from './clone.js';
 import { ownDatabase, type OwnDatabase } from './own-database.js';
 import { startServer } from './processes.js';
@@ -53,7 +54,7 @@ async function reset(url: string, sent: string, isAnswerAwaited: boolean): Promi
 
 it('a server survives resets, whatever was sent before', async () => {
   const server = startServer(project, {
-    DATABASE_URL: database.url,
+    DATABASE_URL: patientUrl(database.url),
     JWT_SECRET: 'a secret that only tests know, 32 bytes',
     LOG_LEVEL: 'error',
     QUOTA_STREAMS_PER_ADDRESS: '1',

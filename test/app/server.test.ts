@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
 import { postmasterOf, processesOf } from '../platform/embedded/processes.js';
 import { until } from '../platform/security/until.js';
-import { logIn, signUp, untilReady, type Account } from './callers.js';
+import { logIn, patiently, signUp, untilReady, type Account } from './callers.js';
 import { clone, type Clone } from './clone.js';
 import { startServer, type Started } from './processes.js';
 
@@ -121,7 +121,8 @@ it('an account survives kill -9, and an uncaught exception is logged and ends th
   expect((await logIn(await second.url, email, password)).status).toBe(200);
   // The secret survived too, so the earlier session still works.
   const authorization = `Bearer ${token}`;
-  expect((await fetch(`${await second.url}/v1/me`, { headers: { authorization } })).status).toBe(200);
+  const url = await second.url;
+  expect((await patiently(() => fetch(`${url}/v1/me`, { headers: { authorization } }))).status).toBe(200);
 
   process.kill(second.pid, 'SIGWINCH');
   const { code, output } = await second.ended;

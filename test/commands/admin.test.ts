@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { processesOf } from '../platform/embedded/processes.js';
-import { logIn, signUp } from '../app/callers.js';
+import { logIn, patiently, signUp } from '../app/callers.js';
 import { clone, type Clone } from '../app/clone.js';
 import { start, startServer, type Ended } from '../app/processes.js';
 
@@ -40,8 +40,8 @@ it('with a server: an admin logs in, a new password ends her sessions, and nobod
   const url = await startServer(project, { DATA_DIR: dataFolder }).url;
   const { status, body } = await logIn(url, EMAIL, 'ada keeps the house');
   expect({ status, body }).toMatchObject({ status: 200, body: { user: { user_type: 'admin' } } });
-  const seesHerself = async () =>
-    (await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${String(body.token)}` } })).status;
+  const headers = { authorization: `Bearer ${String(body.token)}` };
+  const seesHerself = async () => (await patiently(() => fetch(`${url}/v1/me`, { headers }))).status;
   expect(await seesHerself()).toBe(200);
 
   expect((await admin(dataFolder, ['set-password', EMAIL], 'ada has changed the locks\n')).code).toBe(0);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkDatabase } from '../setup/database/checker.js';
 import { clone, type Clone } from '../app/clone.js';
-import { logIn } from '../app/callers.js';
+import { logIn, patiently } from '../app/callers.js';
 import { ownDatabase } from '../app/own-database.js';
 import { start, startServer, type Environment } from '../app/processes.js';
 
@@ -21,9 +21,8 @@ it('fills an empty database with the requested number of jobs, and rejects any o
   const { status, body } = await logIn(url, 'person2@example.test', 'demo password');
   expect(status).toBe(200);
   const count = async (query: string) => {
-    const listed = await fetch(`${url}/v1/jobs?per_page=1${query}`, {
-      headers: { authorization: `Bearer ${String(body.token)}` },
-    });
+    const headers = { authorization: `Bearer ${String(body.token)}` };
+    const listed = await patiently(() => fetch(`${url}/v1/jobs?per_page=1${query}`, { headers }));
     return ((await listed.json()) as { pagination: { total: number } }).pagination.total;
   };
   expect(await count('')).toBeGreaterThanOrEqual(200);

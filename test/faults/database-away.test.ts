@@ -9,7 +9,7 @@ import { JWT_SECRET, openTestApp, type GraphqlAnswer, type Json } from '../setup
 import { metricsOf } from '../setup/metrics.js';
 import { folderInMemory } from '../setup/temporary-folder.js';
 import { until } from '../platform/security/until.js';
-import { signUp } from '../app/callers.js';
+import { patiently, patientUrl, signUp } from '../app/callers.js';
 import { clone, type Clone } from '../app/clone.js';
 import { startServer } from '../app/processes.js';
 import { durablePostgres } from './durable-postgres.js';
@@ -58,7 +58,7 @@ it(
     const postgres = await durablePostgres(folderInMemory());
     closing.push(() => postgres.remove());
     await postgres.start();
-    const server = startServer(project, { DATABASE_URL: postgres.url, JWT_SECRET, RATE_LIMITS: 'off' });
+    const server = startServer(project, { DATABASE_URL: patientUrl(postgres.url), JWT_SECRET, RATE_LIMITS: 'off' });
     const url = await server.url;
     const { token } = await signUp(url, 'hanna@example.test');
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -148,28 +148,28 @@ it(
     const postgres = await durablePostgres(folderInMemory());
     closing.push(() => postgres.remove());
     await postgres.start();
-    const server = startServer(project, { DATABASE_URL: postgres.url, JWT_SECRET, RATE_LIMITS: 'off' });
+    const server = startServer(project, { DATABASE_URL: patientUrl(postgres.url), JWT_SECRET, RATE_LIMITS: 'off' });
     const url = await server.url;
     const { token } = await signUp(url, 'hanna@example.test');
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const listJobs = () => fetch(`${url}/v1/jobs`, { headers });
     const logIn = () =>
       fetch(`${url}/v1/auth/login`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ email: 'hanna@example.test', password: 'a password for this test' }),
       });
-    const draft = (key: string) =>
+    const draft = (key: string) => () =>
       fetch(`${url}/v1/jobs`, {
         method: 'POST',
         headers: { ...headers, 'idempotency-key': key },
         body: JSON.stringify({ title: 'Sink', description: 'It drips.' }),
       });
-    const keys = ['one', 'two', 'three'];
-    const all = () => [fetch(`${url}/v1/jobs`, { headers }), logIn(), ...keys.map(draft)];
+    const calls = [listJobs, logIn, draft('one'), draft('two'), draft('three')];
+    const all = () => calls.map((call) => call());
     // Prepares the statements, so each later call uses a connection that was already open.
-    expect((await Promise.all([fetch(`${url}/v1/jobs`, { headers }), logIn(), draft('zero')])).map(statusOf)).toEqual([
-      200, 200, 201,
-    ]);
+    const before = await Promise.all([listJobs, logIn, draft('zero')].map(patiently));
+    expect(before.map(statusOf)).toEqual([200, 200, 201]);
 
     postgres.freeze();
     closing.push(() => postgres.thaw());
@@ -181,7 +181,7 @@ it(
 
     postgres.thaw();
     await until(() => server.output().includes('database reachable again'));
-    const again = await Promise.all(all());
+    const again = await Promise.all(calls.map(patiently));
     expect(again.map(statusOf)).toEqual([200, 200, 201, 201, 201]);
     const jobs = (await (await fetch(`${url}/v1/jobs`, { headers })).json()) as Json;
     // Calls in progress at the freeze may have been carried out, but only once.

@@ -275,6 +275,10 @@ async function measure<T>(
  */
 const reconnectAfterSeconds = () => 0.05 + Math.random() * 0.1;
 
+/** The URL may set it, as with libpq. */
+const setsConnectTimeout = (connection: Connection): boolean =>
+  'url' in connection && /[?&]connect_timeout=\d+(&|$)/.test(connection.url);
+
 /** Sets every timeout. Migrations use a separate client. */
 export function openPool(connection: Connection, settings: DatabaseSettings): Sql {
   // Strings, because the driver omits a 0. The role's own setting would then apply.
@@ -287,7 +291,7 @@ export function openPool(connection: Connection, settings: DatabaseSettings): Sq
   };
   const options = {
     max: settings.poolSize,
-    connect_timeout: settings.connectTimeoutSeconds,
+    ...(!setsConnectTimeout(connection) && { connect_timeout: settings.connectTimeoutSeconds }),
     idle_timeout: 0,
     backoff: reconnectAfterSeconds,
     // The driver's query for types causes an unhandled rejection if its connection is lost.

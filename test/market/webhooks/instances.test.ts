@@ -1,6 +1,8 @@
 /** Instances that are killed one after another while they send. Another instance sends their unfinished deliveries. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Json } from '../../setup/app.js';
+import { patiently, patientUrl } from '../../app/callers.js';
 import { clone, type Clone } from '../../app/clone.js';
 import { ownDatabase, type OwnDatabase } from '../../app/own-database.js';
 import { startServer, type Started } from '../../app/processes.js';
@@ -22,7 +24,7 @@ afterAll(async () => {
 
 const start = () =>
   startServer(project, {
-    DATABASE_URL: database.url,
+    DATABASE_URL: patientUrl(database.url),
     DATA_DIR: project.dataFolder(),
     JWT_SECRET: 'a secret that every instance shares',
     WEBHOOKS_ALLOW_PRIVATE: 'on',
@@ -31,8 +33,14 @@ const start = () =>
   });
 
 async function call(url: string, path: string, body: object, token?: string): Promise<Json> {
-  const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
-  const answer = await fetch(`${url}/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const headers = {
+    'content-type': 'application/json',
+    'idempotency-key': randomUUID(),
+    ...(token && { authorization: `Bearer ${token}` }),
+  };
+  const answer = await patiently(() =>
+    fetch(`${url}/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) }),
+  );
   expect(answer.status).toBe(201);
   return answer.json();
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { connect, named, type Database } from '../../../src/platform/db/database.js';
@@ -103,4 +105,17 @@ test('if the result of a COMMIT is lost, the user’s reads use the primary', as
   expect(notes).toEqual([['usr_1', undefined]]);
   await small.close();
   await release();
+});
+
+test('the URL can say how long a connection may take', async () => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const url = `postgres://marketplace@127.0.0.1:${port}/market?connect_timeout=1`;
+  const impatient = connect({ url }, { poolSize: 1, connectTimeoutSeconds: 100_000 });
+  await expect(impatient.send(QUICK, [])).rejects.toMatchObject({ overloadCause: 'database_away' });
+  for (const socket of sockets) socket.destroy();
+  silent.close();
+  await impatient.close();
 });
