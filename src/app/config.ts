@@ -82,8 +82,8 @@ export const VARIABLES = {
   DATABASE_URL: address('postgres:', 'postgresql:')
     .optional()
     .describe(
-      'the URL of your own PostgreSQL, version 15 or later. If unset, the server runs an embedded one. A connection ' +
-        'may take 5 seconds, or as many as `connect_timeout` in the URL says, such as `?connect_timeout=30`',
+      'the URL of your own PostgreSQL, version 15 or later. If unset, the server runs an embedded one. ' +
+        '`?connect_timeout=30` lets a connection take longer than 5 seconds',
     ),
   DATABASE_DIRECT_URL: address('postgres:', 'postgresql:')
     .optional()
