@@ -72,16 +72,17 @@ const keysOf = (some: readonly Run[]) => some.map(({ key }) => key);
 const begun = (count: number) => until(() => runs.length >= count);
 
 it('the code that enqueues tasks doesn’t wait for the queue', async () => {
+  const queue = open();
+  const ask = () => queue.db.send({ name: 'one', text: 'select 1' }, []);
+  // Opens the connection, which can take longer than the queue waits for a lock.
+  await ask();
   const reserved = await sql.reserve();
   await reserved`begin`;
   await reserved`lock table tasks in access exclusive mode`;
-  const queue = open();
   const blocked = async () =>
-    Number(
-      (await reserved`select count(*)::int from pg_locks where relation = 'tasks'::regclass and not granted`)[0]?.count,
-    );
+    (await reserved`select from pg_locks where relation = 'tasks'::regclass and not granted`).length;
   await until(async () => (await blocked()) === 1);
-  await queue.db.send({ name: 'one', text: 'select 1' }, []);
+  await ask();
   expect(await blocked()).toBe(1);
   await reserved`rollback`;
   reserved.release();
