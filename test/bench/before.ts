@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import bcrypt from 'bcrypt';
 import type { Market } from '../../src/market/store/seed/seed.js';
-import type { BenchDatabase } from './database.js';
+import { untilSettled, type BenchDatabase } from './database.js';
 import { drive } from './work/driver.js';
 import { cpuSeconds, postgresCpuSeconds, startServer, type RunningServer } from './servers.js';
 import { asBytes, PASSWORD, WORKS, type Work } from './work/works.js';
@@ -70,30 +70,16 @@ async function requestsOf(work: Work, side: Side): Promise<(n: number) => Buffer
 async function measure(work: Work, side: Side): Promise<Side['figures'][number]> {
   const { database, server } = side;
   const next = await requestsOf(work, side);
-  await untilSettled(database);
+  await untilSettled(database.sql);
   const used = () => ({ server: cpuSeconds(server.pid), postgres: postgresCpuSeconds(database.pid) });
   const before = used();
   const { port } = server;
   const driven = await drive({ port, connections: work.connections, seconds: SECONDS, next });
   if (driven.refused > 0) throw new Error(`${work.name}: ${driven.refused} calls were refused.`);
-  await untilSettled(database);
+  await untilSettled(database.sql);
   const after = used();
   const perRequest = (seconds: number) => (1_000 * seconds) / driven.answered;
   return { server: perRequest(after.server - before.server), postgres: perRequest(after.postgres - before.postgres) };
-}
-
-/** Events get their positions and notifications after the response. The stock's events count for neither version. */
-async function untilSettled({ sql }: BenchDatabase): Promise<void> {
-  const [{ isStored } = { isStored: false }] = await sql<{ isStored: boolean }[]>`
-    select to_regclass('notification_cursor') is not null as "isStored"`;
-  const stored = isStored
-    ? sql`and (select stored_up_to from notification_cursor) >= (select max(position) from events)`
-    : sql``;
-  for (;;) {
-    const [row] = await sql`select not exists (select from events where position is null) ${stored} as settled`;
-    if (row?.settled) return;
-    await new Promise((done) => setTimeout(done, 20));
-  }
 }
 
 function median(values: readonly number[]): number {

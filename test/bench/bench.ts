@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import bcrypt from 'bcrypt';
 import { checkDatabase } from '../setup/database/checker.js';
 import { compareAnswers, inItsWords, takesPart } from './work/answers.js';
-import { openDatabase, type BenchDatabase } from './database.js';
+import { openDatabase, untilSettled, type BenchDatabase } from './database.js';
 import { drive } from './work/driver.js';
 import { databaseLimit } from './pgbench.js';
 import { table, type Block, type Results } from './report/report.js';
@@ -44,8 +44,8 @@ const names = chosen(
 );
 const rivals = chosen('rivals', options.rivals, RIVALS);
 const works = WORKS.filter(({ name }) => names.includes(name));
-/** Requests per second, until this server's rate is known. */
-const FIRST_GUESS = 2_500;
+/** Requests per second, until this server's rate is known. A write that no row is left for ends the measurement. */
+const FIRST_GUESS = 1_500;
 const WARM_UP_SECONDS = 10;
 /**
  * After waiting for the others, a server has cold memory and processor caches. It runs this long before its time
@@ -149,6 +149,7 @@ async function prepare(
   const { perRow = 1 } = work;
   const rows = Math.ceil((expected * 1.5 + work.connections) / perRow);
   await addJobs(database.sql, market, { from: firstRow, count: rows, ...work.stock });
+  await untilSettled(database.sql);
   const made = Array.from({ length: rows * perRow }, (_, n) => ask(firstRow + Math.floor(n / perRow), n));
   return { next: (n) => made[n], nextRow: firstRow + rows };
 }

@@ -1,6 +1,7 @@
 /** A run's database: its own Postgres, configured as in production, which disappears after the run. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import postgres, { type Sql } from 'postgres';
 import { startEmbeddedPostgres } from '../../src/platform/embedded/embedded.js';
 import { migrate } from '../../src/platform/db/migrate.js';
@@ -46,4 +47,21 @@ export async function openDatabase({ migrated = true } = {}): Promise<BenchDatab
       folder.remove();
     },
   };
+}
+
+/**
+ * Events get their positions and notifications after the response. Otherwise, the product would do this for the stock's
+ * events while it is measured. Versions without notifications only number events.
+ */
+export async function untilSettled(sql: Sql): Promise<void> {
+  const [{ isStored } = { isStored: false }] = await sql<{ isStored: boolean }[]>`
+    select to_regclass('notification_cursor') is not null as "isStored"`;
+  const stored = isStored
+    ? sql`and (select stored_up_to from notification_cursor) >= (select max(position) from events)`
+    : sql``;
+  for (;;) {
+    const [row] = await sql`select not exists (select from events where position is null) ${stored} as settled`;
+    if (row?.settled) return;
+    await sleep(20);
+  }
 }
