@@ -119,5 +119,5 @@ function list(counts: ReadonlyMap<string, number>): string {
 }
 
 function missing(names: readonly string[]): string {
-  return names.length > 0 ? ` (not ${names.slice(0, 30).join(', ')})` : '';
+  return names.length > 0 ? ` (not ${names.slice(0, 100).join(', ')})` : '';
 }

@@ -18,6 +18,7 @@ import {
   type GraphQLObjectType,
 } from 'graphql';
 import { inGraphql } from '../../../story/calls.js';
+import { snakeCase } from '../../../story/specified.js';
 import type { Dice } from '../../../setup/random/dice.js';
 import { documented, prepare } from '../requests/operations.js';
 import type { Selected } from '../requests/requests.js';
@@ -163,11 +164,11 @@ class Writing {
   }
 
   private anyId(field: string): string {
-    const { people, stakedBid, webhookId } = this.stock;
+    const { people, stakedBid, webhookId, purchaseId = '' } = this.stock;
     if (field === 'job') return this.job;
     if (field === 'webhookEndpoint') return webhookId;
     const ofPeople = [people.owner.userId, people.owner.profileId, people.awardee.profileId];
-    return this.dice.pick([this.job, stakedBid, webhookId, ...ofPeople]);
+    return this.dice.pick([this.job, stakedBid, webhookId, purchaseId, ...ofPeople]);
   }
 
   private filter(): Record<string, unknown> {
@@ -243,14 +244,19 @@ function seenBy(who: Who, stock: Stock, dice: Dice): string {
 function validMutation(field: GraphQLField<unknown, unknown>, stock: Stock, dice: Dice): Written {
   const prepared = prepare(documented(field.name), stock, dice);
   const { id, bid_id: bidId } = prepared.path;
+  const body = prepared.body ?? {};
   const inputType = field.args.find(({ name }) => name === 'input');
   const args: Record<string, unknown> = {
+    ...Object.fromEntries(
+      field.args.map(({ name, type }) => [name, inGraphql(body[snakeCase(name)], getNamedType(type))]),
+    ),
     id: bidId === '' ? id : bidId,
     jobId: id,
     userId: id,
     deliveryId: id,
+    endpointId: id,
     expectedVersion: dice.percent(20) ? null : undefined,
-    input: inputType && inGraphql(prepared.body ?? {}, getNamedType(inputType.type)),
+    input: inputType && inGraphql(body, getNamedType(inputType.type)),
   };
   const writing = new Writing(dice, stock, stock.any(dice).id);
   return assembled('mutation', writing, [writing.field(MUTATION, field, dice.int(1, 2), args)], prepared.token);

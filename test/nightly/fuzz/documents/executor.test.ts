@@ -3,7 +3,7 @@
  * byte, including errors, starting with a document's first call. Each document is sent in two versions, and graphql-js
  * runs one of them. FUZZ_DOCUMENTS sets the number. A failure prints its FUZZ_SEED, which repeats the same documents.
  */
-import { print, type DocumentNode } from 'graphql';
+import { getLocation, parse, print, visit, type DocumentNode } from 'graphql';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
 import { BY_A_PLAN, BY_GRAPHQL_JS, planned } from '../../../setup/plans.js';
@@ -141,35 +141,69 @@ async function compared(line: Line, { document, askings }: Generated): Promise<F
   for (let time = 0; time < ROUNDS * askings.length && difference === undefined; time += 1) {
     const [one, expected] = [askings[time % askings.length], plain[time % askings.length]] as [Asking, Answer];
     const answer = await answerTo(line, own, one, began);
-    const askAgain = (mark: string) => answerTo(line, `${numbered} ${mark}`, one, began);
-    if (sameAnswer(answer, expected) || (await differInTime(expected, answer, askAgain))) continue;
+    const ask: Ask = (mark, again = numbered) => answerTo(line, `${again} ${mark}`, one, began);
+    if (sameAnswer(answer, expected) || (await differInTime(expected, answer, numbered, ask))) continue;
     difference = describeDifference(text, one, expected, answer);
   }
   return { plain, isPlanned: planned.runs.delete(own), difference };
 }
+
+type Ask = (mark: string, text?: string) => Promise<Answer>;
 
 const TRIES_MAX = 30;
 
 /**
  * If several fields fail while others wait for the database, the first failure makes their common parent null. Only it
  * and earlier errors are reported. Which errors those are depends on timing, for graphql-js too. Everything else must
- * match, and after enough tries, both must report the same error at least once.
+ * match. After enough tries, both must report the same error at least once, or each must report the other's next.
  */
-async function differInTime(
-  expected: Answer,
-  answer: Answer,
-  askAgain: (mark: string) => Promise<Answer>,
-): Promise<boolean> {
+async function differInTime(expected: Answer, answer: Answer, text: string, ask: Ask): Promise<boolean> {
   const [plain, ours] = [withoutWide(expected), withoutWide(answer)];
   if (plain.rest !== ours.rest) return false;
   const [byGraphqlJs, byPlan] = [new Set(plain.wide), new Set(ours.wide)];
   for (let time = 0; time < TRIES_MAX; time += 1) {
     if ([...byGraphqlJs].some((error) => byPlan.has(error))) return true;
-    for (const error of withoutWide(await askAgain(BY_GRAPHQL_JS)).wide) byGraphqlJs.add(error);
-    for (const error of withoutWide(await askAgain(BY_A_PLAN)).wide) byPlan.add(error);
+    for (const error of withoutWide(await ask(BY_GRAPHQL_JS)).wide) byGraphqlJs.add(error);
+    for (const error of withoutWide(await ask(BY_A_PLAN)).wide) byPlan.add(error);
+  }
+  return (
+    (await reportsNext(byGraphqlJs, byPlan, text, (left) => ask(BY_GRAPHQL_JS, left))) &&
+    (await reportsNext(byPlan, byGraphqlJs, text, (left) => ask(BY_A_PLAN, left)))
+  );
+}
+
+const SKIPS_MAX = 5;
+
+/** True if one of the other errors is reported once the fields with the errors before it are skipped. */
+async function reportsNext(
+  first: ReadonlySet<string>,
+  others: ReadonlySet<string>,
+  text: string,
+  ask: (text: string) => Promise<Answer>,
+): Promise<boolean> {
+  let [left, reported] = [text, [...first]];
+  for (let time = 0; time < SKIPS_MAX && reported.length > 0; time += 1) {
+    left = withSkipped(left, reported);
+    reported = [...withoutWide(await ask(left)).wide];
+    if (reported.some((error) => others.has(error))) return true;
   }
   return false;
 }
+
+/** Every field has its own line, so the other fields keep their positions. */
+function withSkipped(text: string, errors: readonly string[]): string {
+  const places = new Set(errors.flatMap((error) => (JSON.parse(error) as Json).locations.map(placeOf)));
+  const [skip] = (parse('{ a @skip(if: true) }').definitions[0] as Json).selectionSet.selections[0].directives;
+  const skipped = visit(parse(text), {
+    Field: (field) =>
+      places.has(placeOf(getLocation(field.loc!.source, field.loc!.start)))
+        ? { ...field, directives: [...(field.directives ?? []).filter(({ name }) => name.value !== 'skip'), skip] }
+        : undefined,
+  });
+  return print(skipped);
+}
+
+const placeOf = ({ line, column }: { line: number; column: number }) => `${line}:${column}`;
 
 async function reduced(line: Line, { document, askings }: Generated, first: string): Promise<string> {
   let last = first;

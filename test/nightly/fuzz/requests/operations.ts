@@ -3,11 +3,13 @@
  */
 import { BID_ACTIONS, type BidAction } from '../../../../src/market/rules/bids.js';
 import { JOB_ACTIONS, type JobAction, type AllowedActor } from '../../../../src/market/rules/lifecycle.js';
+import { extenderOf } from '../../../../src/market/rules/jobs/deadlines.js';
 import type { JobState } from '../../../../src/market/rules/states.js';
+import { OWN_APP } from '../../../market/operations/purchases/buyer.js';
 import { document } from '../../../story/documented.js';
 import { EDITABLE, OPERATIONS_ON_JOBS } from '../../../story/specified.js';
 import type { Json } from '../../../setup/app.js';
-import type { GivenJob } from '../../../story/journey.js';
+import { laterDeadline, type GivenJob } from '../../../story/journey.js';
 import type { Dice } from '../../../setup/random/dice.js';
 import { EVERYBODY, NO_RECEIVER, type Stock, type Who } from './stock.js';
 import { validValue, type Known } from './valid-values.js';
@@ -131,6 +133,17 @@ const ownWebhook: NeedOf = (stock, dice) => {
 const NEEDS: Readonly<Record<string, NeedOf>> = {
   ...Object.fromEntries(Object.values<JobAction>(JOB_ACTIONS).map((row) => [row.operation, onJob(row)])),
   ...Object.fromEntries(Object.values<BidAction>(BID_ACTIONS).map((row) => [row.operation, onBid(row)])),
+  acceptResolution: (stock, dice) => {
+    const job = stock.take('disputed', dice);
+    return { who: 'owner', job, known: { proposal_id: job.proposal?.id } };
+  },
+  extendDeadline: (stock, dice) => {
+    const state = dice.pick(JOB_ACTIONS.extendDeadline.from);
+    const job = stock.take(state, dice);
+    return { who: extenderOf(state), job, known: { until: laterDeadline(job) } };
+  },
+  // Jobs that become due move on, so a large step would use up the stock.
+  advanceClock: (_stock, dice) => ({ who: 'admin', known: { seconds: dice.int(0, 600) } }),
   signUpHomeowner: newUser,
   signUpContractor: newUser,
   logIn: ({ people }, dice) => {
@@ -231,9 +244,9 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     who: 'admin',
     id: people[dice.pick(['awardee', 'bidder', 'stranger'] as const)].profileId,
   }),
-  settleEmailUndo: ({ people }, dice) => ({
+  settleEmailUndo: (stock, dice) => ({
     who: 'admin',
-    id: people[dice.pick(EVERYBODY)].userId,
+    id: stock.disputedAccount(dice),
     known: { keep: dice.pick(['current', 'former']), reason: 'The stronger proof.' },
   }),
   sendPasswordReset: ({ people }, dice) => ({ who: 'admin', id: people[dice.pick(EVERYBODY)].userId }),
@@ -266,10 +279,19 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
   job: lookingAt(),
   jobActions: lookingAt(),
   jobEvents: lookingAt(),
+  jobUpcoming: lookingAt(),
   bids: lookingAt(),
   dispute: lookingAt('disputed', 'escalated', 'decision_reached', 'appealed'),
   auditTokens: admin,
   users: admin,
+  markNotificationsRead: (_stock, dice) => ({ who: dice.pick(EVERYBODY), known: { up_to: String(dice.int(0, 20)) } }),
+  createSavedSearch: (_stock, dice) => ({ who: dice.pick(['awardee', 'bidder']) }),
+  savedSearch: (stock, dice) => ({ who: 'stranger', id: stock.lendSearch(dice) }),
+  updateSavedSearch: (stock, dice) => ({ who: 'stranger', id: stock.lendSearch(dice) }),
+  deleteSavedSearch: (stock, dice) => ({ who: 'stranger', id: stock.takeSearch(dice) }),
+  buyTokens: () => ({ who: 'owner', known: { pack: 'small', return_url: OWN_APP.CORS_ORIGINS } }),
+  purchase: ({ purchaseId = '' }, dice) => ({ who: dice.pick(['owner', 'admin']), id: purchaseId }),
+  refundPurchase: ({ purchaseId = '' }) => ({ who: 'admin', id: purchaseId, known: { tokens: 1 } }),
 };
 
 function pickFields(body: Record<string, unknown> | undefined, names: readonly string[]): Record<string, unknown> {

@@ -5,13 +5,16 @@
 import { newId } from '../../../../src/market/store/new-id.js';
 import { callRest } from '../../../story/calls.js';
 import { join, type Person } from '../../../story/cast.js';
-import type { TestApp } from '../../../setup/app.js';
-import { bodyOf, gather, givenJob, giveTokens, type GivenJob, type People } from '../../../story/journey.js';
+import type { Json, TestApp } from '../../../setup/app.js';
+import { gather, givenJob, giveTokens, propose, type GivenJob, type People } from '../../../story/journey.js';
 import { JOB_STATES, TERMINAL_JOB_STATES, type JobState } from '../../../../src/market/rules/states.js';
 import { atOnce, copiesOf } from '../../../story/scenes.js';
 import type { Dice } from '../../../setup/random/dice.js';
+import { SAVED_SEARCHES } from '../../../../src/market/rules/market-limits.js';
 import type { MailId } from '../../../../src/market/rules/ids.js';
 import type { LinkKind } from '../../../../src/market/rules/people/mail-kinds.js';
+import { bought } from '../../../market/operations/purchases/buyer.js';
+import { deliver, type StripeDouble } from '../../../setup/stripe.js';
 
 export type Who = keyof People;
 export const EVERYBODY: readonly Who[] = ['owner', 'other', 'awardee', 'bidder', 'stranger', 'admin'];
@@ -34,12 +37,14 @@ export interface Spare {
 
 export interface Stock {
   readonly people: People;
-  /** An untouched bid with a stake, and one of its bidder's transfers. */
+  /** A bid with a stake that was revised once, and one of its bidder's transfers. */
   readonly stakedBid: string;
   readonly transfer: string;
   readonly adminActionId: string;
   /** The owner's webhook. */
   readonly webhookId: string;
+  /** A purchase that the owner has paid for. Undefined without Stripe. */
+  readonly purchaseId: string | undefined;
   token(who: Who): string;
   /**
    * A job that has just entered this state, for one call to change. Once those run out, a job that has already changed.
@@ -51,6 +56,12 @@ export interface Stock {
   spare(dice: Dice): Spare;
   /** A person for calls that leave them unchanged. */
   lend(dice: Dice): Spare;
+  /** One of the stranger's saved searches, for one call to delete. */
+  takeSearch(dice: Dice): string;
+  /** One of the stranger's saved searches, to read or update. */
+  lendSearch(dice: Dice): string;
+  /** An account whose email undo waits for support. */
+  disputedAccount(dice: Dice): string;
   /** A name that nobody has had before. */
   unheard(): string;
   /** A cursor that a list with this name has returned, if any. */
@@ -74,35 +85,36 @@ const SHARES: Partial<Record<JobState, number>> = { draft: 4, open: 10, in_revie
 
 /** Copies of ended jobs would claim credits and refunds that nobody received. */
 const COPIED_STATES = JOB_STATES.filter((state) => !TERMINAL_JOB_STATES.some((terminal) => terminal === state));
-const ENDED: readonly { state: JobState; through?: JobState }[] = [
+const ENDED: readonly { state: JobState; through?: JobState; unrated?: boolean }[] = [
   { state: 'cancelled' },
-  { state: 'completed' },
+  { state: 'completed', unrated: true },
   { state: 'completed', through: 'disputed' },
   { state: 'completed', through: 'appealed' },
 ];
 const SEEN_JOBS_MAX = 500;
 const CURSORS_MAX = 50;
 
-export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock> {
+export async function openStock(app: TestApp, sizes: StockSizes, stripe?: StripeDouble): Promise<Stock> {
   const people = await gather(app);
   for (const who of ['owner', 'awardee', 'bidder', 'stranger'] as const)
     await giveTokens(app, people.admin, people[who], 900_000);
   const tokens = new Map<Who, string>(EVERYBODY.map((who) => [who, people[who].token]));
   const originals = new Map<JobState, GivenJob>();
   for (const state of COPIED_STATES) originals.set(state, await givenJob(app, state, people));
-  // One side has made a proposal, so readers of a dispute may see one, and the other side can accept it.
-  await callRest(app, 'resolveDispute', {
-    by: people.owner,
-    job: originals.get('disputed')?.id,
-    body: bodyOf('resolveDispute', (name) => `The ${name}.`, null),
-  });
+  // The awardee has made a proposal, so readers of a dispute see one, and the owner can accept it.
+  const disputed = originals.get('disputed');
+  if (disputed) disputed.proposal = await propose(app, people, disputed);
   const { body: hook } = await app.rest('POST', '/v1/webhooks', {
     token: people.owner.token,
     body: { url: NO_RECEIVER },
   });
   const staked = await givenJob(app, 'open', people, { offers: { bidder: { guaranteed_view: true } } });
+  const revised = { by: people.bidder, job: staked.id, bid: staked.bids.bidder ?? '', body: { amount: 750 } };
+  await callRest(app, 'revise', revised);
   const { body: transfers } = await app.rest('GET', '/v1/tokens/transactions', { token: people.bidder.token });
   const { body: actions } = await app.rest('GET', '/v1/admin-actions', { token: people.admin.token });
+  const purchaseId = stripe && (await bought(app, people.owner, 'large'));
+  if (purchaseId) await deliver(app.url, stripe.pay(purchaseId));
   const ended = await atOnce(ENDED, ({ state, ...journey }) => givenJob(app, state, people, journey));
 
   const fresh = new Map<JobState, GivenJob[]>(JOB_STATES.map((state) => [state, []]));
@@ -110,6 +122,8 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
   const seen: GivenJob[] = [...ended];
   const spares: Spare[] = [];
   let lent: readonly Spare[] = [];
+  let searches: string[] = [];
+  const disputedAccounts: string[] = [];
   const cursors = new Map<string, string[]>();
   let names = 0;
 
@@ -132,6 +146,7 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
     transfer: transfers.data[0].id,
     adminActionId: actions.data[0].id,
     webhookId: hook.webhook.id,
+    purchaseId,
     token: (who) => tokens.get(who) ?? '',
     take: (state, dice) => {
       const job = fresh.get(state)?.pop();
@@ -143,6 +158,10 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
     any: (dice) => dice.pick(ofState(seen, dice.pick(JOB_STATES))),
     spare: (dice) => (spares.length > 1 ? (spares.pop() as Spare) : dice.pick(spares)),
     lend: (dice) => dice.pick(lent),
+    takeSearch: (dice) => (searches.length > 1 ? (searches.pop() as string) : dice.pick(searches)),
+    lendSearch: (dice) => dice.pick(searches),
+    disputedAccount: (dice) =>
+      disputedAccounts.length > 1 ? (disputedAccounts.pop() as string) : dice.pick(disputedAccounts),
     unheard: () => `${++names}x${process.pid}`,
     cursor: (list, dice) => (cursors.has(list) ? dice.pick(cursors.get(list) ?? []) : undefined),
     keepCursor: (list, cursor) => {
@@ -157,6 +176,9 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
       spares.push(...(await atOnce(missing, () => spareOf(app))));
       lent = await atOnce(Array.from({ length: LENT }), () => spareOf(app));
       await stock.signInAgain();
+      searches = await filledSearches(app, stock.token('stranger'));
+      const settled = Array.from({ length: Math.max(0, DISPUTED - disputedAccounts.length) });
+      disputedAccounts.push(...(await atOnce(settled, () => disputedAccountOf(app))));
     },
   };
   await stock.refill();
@@ -164,12 +186,54 @@ export async function openStock(app: TestApp, sizes: StockSizes): Promise<Stock>
 }
 
 const LENT = 20;
+const DISPUTED = 5;
+
+/** The IDs of this contractor's saved searches, after filling up. */
+async function filledSearches(app: TestApp, token: string): Promise<string[]> {
+  const own = async () => (await app.rest('GET', '/v1/saved-searches?per_page=100', { token })).body.data as Json[];
+  const missing = Array.from({ length: SAVED_SEARCHES.perPerson - (await own()).length });
+  const body = { name: 'Roofs', filter: { search: 'roof' }, alert: 'off' };
+  await atOnce(missing, async () => {
+    const { status, body: answer } = await app.rest('POST', '/v1/saved-searches', { token, body });
+    if (status !== 201) throw new Error(`A search could not be saved: ${JSON.stringify(answer)}`);
+  });
+  return (await own()).map(({ id }) => id);
+}
+
+/** The ID of an account whose former address has undone a change, after the account was used at the new address. */
+async function disputedAccountOf(app: TestApp): Promise<string> {
+  const person = await joinConfirmed(app);
+  const { token, userId } = person;
+  await moveTo(app, person, `moved.${person.email}`);
+  await app.rest('PUT', '/v1/me', { token, body: { user: { phone: '+1 512 555 0100' } } });
+  const undo = { token: (await linksOf(app, userId)).email_changed };
+  const { status, body } = await app.rest('POST', '/v1/auth/undo-email-change', { body: undo });
+  if (status !== 200 || !body.pending) throw new Error(`No undo is pending: ${status} ${JSON.stringify(body)}`);
+  return userId;
+}
+
+/** Without a confirmed address, a person gets no link to undo a change of it. */
+async function joinConfirmed(app: TestApp): Promise<Person> {
+  const person = await join(app, 'homeowner', 'Spare');
+  const { token } = person;
+  await app.rest('POST', '/v1/me/email/verification', { token });
+  await follow(app, (await linksOf(app, person.userId)).email_verification);
+  return person;
+}
+
+async function moveTo(app: TestApp, person: Person, email: string): Promise<void> {
+  await changeEmail(app, person, email);
+  await follow(app, (await linksOf(app, person.userId)).email_change);
+}
+
+const follow = (app: TestApp, token: string | undefined) =>
+  app.rest('POST', '/v1/auth/verify-email', { body: { token } });
 
 /** An address that never responds. */
 export const NO_RECEIVER = 'https://hooks.example.com/none';
 
 async function spareOf(app: TestApp): Promise<Spare> {
-  const person = await join(app, 'homeowner', 'Spare');
+  const person = await joinConfirmed(app);
   const { body } = await app.rest('POST', '/v1/api-keys', { token: person.token, body: { name: 'Spare' } });
   const { token } = person;
   const made = await app.rest('POST', '/v1/webhooks', { token, body: { url: NO_RECEIVER } });
@@ -177,10 +241,7 @@ async function spareOf(app: TestApp): Promise<Spare> {
   const test = await app.rest('POST', `/v1/webhooks/${webhookId}/test`, { token });
   const [session] = (await app.rest('GET', '/v1/sessions', { token })).body.data;
   const email = `moved.${person.email}`;
-  await changeEmail(app, person, email);
-  await app.rest('POST', '/v1/auth/verify-email', {
-    body: { token: (await linksOf(app, person.userId)).email_change },
-  });
+  await moveTo(app, person, email);
   await app.rest('POST', '/v1/auth/password-reset', { body: { email } });
   await changeEmail(app, person, `again.${person.email}`);
   return {
