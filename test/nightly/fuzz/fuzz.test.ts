@@ -84,6 +84,7 @@ it(
       JWT_SECRET,
       RATE_LIMITS: 'off',
       CLOCK: 'adjustable',
+      DEADLINES: 'act',
       ...payments,
       LOG_LEVEL: 'warn',
       NODE_OPTIONS: `--expose-gc --import=${PROBE}`,

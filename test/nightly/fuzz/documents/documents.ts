@@ -66,10 +66,10 @@ class Writing {
     private readonly mark = '',
   ) {}
 
-  /** The selection between a type's braces. */
-  select(type: GraphQLNamedType, depth: number): { text: string; selected: Selected[] } {
+  /** The selection between a type's braces. The object of an interface or a union has a known type, or any of them. */
+  select(type: GraphQLNamedType, depth: number, known?: GraphQLObjectType): { text: string; selected: Selected[] } {
     if (isAbstractType(type)) {
-      const one = this.dice.pick(schema.getPossibleTypes(type));
+      const one = known ?? this.dice.pick(schema.getPossibleTypes(type));
       const inner = this.select(one, depth);
       return {
         text: `__typename ... on ${one.name} { ${inner.text} }`,
@@ -104,8 +104,9 @@ class Writing {
       this.dice.percent(8) && (this.aliases += 1) <= ALIASES_MAX
         ? `${field.name}_${this.mark}${this.aliases}`
         : field.name;
-    const inner = isLeafType(named) ? undefined : this.select(named, depth - 1);
-    const passed = this.passed(parent, field, args);
+    const node = field.name === 'node' ? this.anyNode() : undefined;
+    const inner = isLeafType(named) ? undefined : this.select(named, depth - 1, node?.type);
+    const passed = this.passed(parent, field, node ? { id: node.id } : args);
     const text = `${key === field.name ? key : `${key}: ${field.name}`}${passed}${this.directive()}${
       inner ? ` { ${inner.text} }` : ''
     }`;
@@ -155,20 +156,37 @@ class Writing {
       return dice.percent(15) ? stock.cursor(getNamedType(field.type).name, dice) : undefined;
     if (['first', 'after', 'last', 'before'].includes(arg.name)) return undefined;
     if (!isRequiredArgument(arg) && dice.percent(60)) return undefined;
-    if (arg.name === 'id') return field.name === 'contractor' ? stock.people.awardee.profileId : this.anyId(field.name);
+    if (arg.name === 'id') return this.idFor(field.name);
     const type = isNonNullType(arg.type) ? arg.type.ofType : arg.type;
     if (isEnumType(type)) return dice.pick(type.getValues()).name;
     if (type === GraphQLBoolean) return dice.percent(50);
+    if (field.name === 'tokenTransfers') return { externalReference: 'none' };
     if (arg.name === 'filter') return this.filter();
     throw new Error(`Nobody knows what to pass as ${parent.name}.${field.name}(${arg.name}).`);
   }
 
-  private anyId(field: string): string {
-    const { people, stakedBid, webhookId, purchaseId = '' } = this.stock;
-    if (field === 'job') return this.job;
-    if (field === 'webhookEndpoint') return webhookId;
-    const ofPeople = [people.owner.userId, people.owner.profileId, people.awardee.profileId];
-    return this.dice.pick([this.job, stakedBid, webhookId, purchaseId, ...ofPeople]);
+  private idFor(field: string): string {
+    const { people, webhookId } = this.stock;
+    if (field === 'contractor') return people.awardee.profileId;
+    return field === 'webhookEndpoint' ? webhookId : this.job;
+  }
+
+  private anyNode(): { id: string; type: GraphQLObjectType } {
+    const { dice, stock } = this;
+    const { people, stakedBid, webhookId, transfer, adminActionId, purchaseId } = stock;
+    const [id, name] = dice.pick<[string | undefined, string]>([
+      [this.job, 'Job'],
+      [stakedBid, 'Bid'],
+      [webhookId, 'WebhookEndpoint'],
+      [transfer, 'TokenTransfer'],
+      [adminActionId, 'AdminAction'],
+      [purchaseId, 'Purchase'],
+      [stock.lendSearch(dice), 'SavedSearch'],
+      [people.owner.userId, 'User'],
+      [people.owner.profileId, 'Homeowner'],
+      [people.awardee.profileId, 'Contractor'],
+    ]);
+    return { id: id ?? this.job, type: schema.getType(name) as GraphQLObjectType };
   }
 
   private filter(): Record<string, unknown> {

@@ -11,7 +11,7 @@ import { EDITABLE, OPERATIONS_ON_JOBS } from '../../../story/specified.js';
 import type { Json } from '../../../setup/app.js';
 import { laterDeadline, type GivenJob } from '../../../story/journey.js';
 import type { Dice } from '../../../setup/random/dice.js';
-import { EVERYBODY, NO_RECEIVER, type Stock, type Who } from './stock.js';
+import { EVERYBODY, NO_RECEIVER, SEARCH_FILTER, type Stock, type Who } from './stock.js';
 import { validValue, type Known } from './valid-values.js';
 
 export interface Documented {
@@ -285,12 +285,20 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
   auditTokens: admin,
   users: admin,
   markNotificationsRead: (_stock, dice) => ({ who: dice.pick(EVERYBODY), known: { up_to: String(dice.int(0, 20)) } }),
-  createSavedSearch: (_stock, dice) => ({ who: dice.pick(['awardee', 'bidder']) }),
+  createSavedSearch: (_stock, dice) => ({ who: dice.pick(['awardee', 'bidder']), known: { filter: SEARCH_FILTER } }),
   savedSearch: (stock, dice) => ({ who: 'stranger', id: stock.lendSearch(dice) }),
-  updateSavedSearch: (stock, dice) => ({ who: 'stranger', id: stock.lendSearch(dice) }),
+  updateSavedSearch: (stock, dice) => ({
+    who: 'stranger',
+    id: stock.lendSearch(dice),
+    known: { filter: SEARCH_FILTER },
+    trim: (body) => pickFields(body, ['name', 'filter', 'alert']),
+  }),
   deleteSavedSearch: (stock, dice) => ({ who: 'stranger', id: stock.takeSearch(dice) }),
-  buyTokens: () => ({ who: 'owner', known: { pack: 'small', return_url: OWN_APP.CORS_ORIGINS } }),
-  purchase: ({ purchaseId = '' }, dice) => ({ who: dice.pick(['owner', 'admin']), id: purchaseId }),
+  buyTokens: (_stock, dice) => ({
+    who: dice.pick(['owner', 'other']),
+    known: { pack: 'small', return_url: OWN_APP.CORS_ORIGINS },
+  }),
+  purchase: ({ purchaseId = '' }, dice) => ({ who: dice.pick(['other', 'admin']), id: purchaseId }),
   refundPurchase: ({ purchaseId = '' }) => ({ who: 'admin', id: purchaseId, known: { tokens: 1 } }),
 };
 

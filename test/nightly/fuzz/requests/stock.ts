@@ -43,7 +43,7 @@ export interface Stock {
   readonly adminActionId: string;
   /** The owner's webhook. */
   readonly webhookId: string;
-  /** A purchase that the owner has paid for. Undefined without Stripe. */
+  /** A purchase that the other homeowner has paid for. Undefined without Stripe. */
   readonly purchaseId: string | undefined;
   token(who: Who): string;
   /**
@@ -88,8 +88,8 @@ const COPIED_STATES = JOB_STATES.filter((state) => !TERMINAL_JOB_STATES.some((te
 const ENDED: readonly { state: JobState; through?: JobState; unrated?: boolean }[] = [
   { state: 'cancelled' },
   { state: 'completed', unrated: true },
-  { state: 'completed', through: 'disputed' },
-  { state: 'completed', through: 'appealed' },
+  { state: 'completed', unrated: true, through: 'disputed' },
+  { state: 'completed', unrated: true, through: 'appealed' },
 ];
 const SEEN_JOBS_MAX = 500;
 const CURSORS_MAX = 50;
@@ -110,10 +110,11 @@ export async function openStock(app: TestApp, sizes: StockSizes, stripe?: Stripe
   });
   const staked = await givenJob(app, 'open', people, { offers: { bidder: { guaranteed_view: true } } });
   const revised = { by: people.bidder, job: staked.id, bid: staked.bids.bidder ?? '', body: { amount: 750 } };
-  await callRest(app, 'revise', revised);
+  const { status } = await callRest(app, 'revise', revised);
+  if (status !== 200) throw new Error(`The bid could not be revised: ${status}`);
   const { body: transfers } = await app.rest('GET', '/v1/tokens/transactions', { token: people.bidder.token });
   const { body: actions } = await app.rest('GET', '/v1/admin-actions', { token: people.admin.token });
-  const purchaseId = stripe && (await bought(app, people.owner, 'large'));
+  const purchaseId = stripe && (await bought(app, people.other, 'large'));
   if (purchaseId) await deliver(app.url, stripe.pay(purchaseId));
   const ended = await atOnce(ENDED, ({ state, ...journey }) => givenJob(app, state, people, journey));
 
@@ -188,11 +189,19 @@ export async function openStock(app: TestApp, sizes: StockSizes, stripe?: Stripe
 const LENT = 20;
 const DISPUTED = 5;
 
+export const SEARCH_FILTER = {
+  search: 'roof',
+  categories: ['roofing'],
+  urgency: 'standard',
+  budget_max: 90_000,
+  near: { zip_code: '78701', within_miles: 25 },
+};
+
 /** The IDs of this contractor's saved searches, after filling up. */
 async function filledSearches(app: TestApp, token: string): Promise<string[]> {
   const own = async () => (await app.rest('GET', '/v1/saved-searches?per_page=100', { token })).body.data as Json[];
   const missing = Array.from({ length: SAVED_SEARCHES.perPerson - (await own()).length });
-  const body = { name: 'Roofs', filter: { search: 'roof' }, alert: 'off' };
+  const body = { name: 'Roofs', filter: SEARCH_FILTER, alert: 'off' };
   await atOnce(missing, async () => {
     const { status, body: answer } = await app.rest('POST', '/v1/saved-searches', { token, body });
     if (status !== 201) throw new Error(`A search could not be saved: ${JSON.stringify(answer)}`);
