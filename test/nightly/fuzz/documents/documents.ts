@@ -62,6 +62,7 @@ class Writing {
   constructor(
     readonly dice: Dice,
     readonly stock: Stock,
+    private readonly who: Who | undefined,
     private readonly job: string,
     private readonly mark = '',
   ) {}
@@ -171,21 +172,26 @@ class Writing {
     return field === 'webhookEndpoint' ? webhookId : this.job;
   }
 
+  /** Mostly something that the caller can see. */
   private anyNode(): { id: string; type: GraphQLObjectType } {
     const { dice, stock } = this;
-    const { people, stakedBid, webhookId, transfer, adminActionId, purchaseId } = stock;
-    const [id, name] = dice.pick<[string | undefined, string]>([
-      [this.job, 'Job'],
-      [stakedBid, 'Bid'],
-      [webhookId, 'WebhookEndpoint'],
-      [transfer, 'TokenTransfer'],
-      [adminActionId, 'AdminAction'],
-      [purchaseId, 'Purchase'],
-      [stock.lendSearch(dice), 'SavedSearch'],
-      [people.owner.userId, 'User'],
-      [people.owner.profileId, 'Homeowner'],
-      [people.awardee.profileId, 'Contractor'],
-    ]);
+    const { people } = stock;
+    const nodes: [name: string, id: string | undefined, seenBy: readonly Who[]][] = [
+      ['Job', this.job, EVERYBODY],
+      ['Bid', stock.stakedBid, ['bidder', 'admin']],
+      ['Hold', stock.hold, ['bidder', 'admin']],
+      ['TokenTransfer', stock.transfer, ['bidder', 'admin']],
+      ['WebhookEndpoint', stock.webhookId, ['owner']],
+      ['AdminAction', stock.adminActionId, ['admin']],
+      ['Purchase', stock.purchaseId, ['other', 'admin']],
+      ['AccountEvent', stock.accountEvent, ['other', 'admin']],
+      ['SavedSearch', stock.lendSearch(dice), ['stranger']],
+      ['User', people.owner.userId, ['owner', 'admin']],
+      ['Homeowner', people.owner.profileId, ['owner', 'admin']],
+      ['Contractor', people.awardee.profileId, EVERYBODY],
+    ];
+    const seen = nodes.filter(([, , seenBy]) => this.who && seenBy.includes(this.who));
+    const [name, id] = dice.pick(seen.length > 0 && dice.percent(80) ? seen : nodes);
     return { id: id ?? this.job, type: schema.getType(name) as GraphQLObjectType };
   }
 
@@ -216,7 +222,7 @@ export function validDocument(stock: Stock, dice: Dice): Written {
 
 function validQuery(stock: Stock, dice: Dice): Written {
   const who: Who = dice.percent(40) ? 'admin' : dice.pick(EVERYBODY);
-  const writing = new Writing(dice, stock, seenBy(who, stock, dice));
+  const writing = new Writing(dice, stock, who, seenBy(who, stock, dice));
   const fields = Object.values(QUERY.getFields()).filter(
     ({ name }) => who === 'admin' || !['users', 'auditTokens'].includes(name),
   );
@@ -238,7 +244,7 @@ function validQuery(stock: Stock, dice: Dice): Written {
 /** A page of jobs with a selection on each, so errors occur in the middle of a list. */
 export function validPage(stock: Stock, dice: Dice): Written {
   const who = dice.pick(EVERYBODY);
-  const writing = new Writing(dice, stock, seenBy(who, stock, dice));
+  const writing = new Writing(dice, stock, who, seenBy(who, stock, dice));
   const job = schema.getType('Job');
   if (!job) throw new Error('The schema has lost its jobs.');
   const { text } = writing.select(job, dice.int(1, 3));
@@ -276,13 +282,13 @@ function validMutation(field: GraphQLField<unknown, unknown>, stock: Stock, dice
     expectedVersion: dice.percent(20) ? null : undefined,
     input: inputType && inGraphql(body, getNamedType(inputType.type)),
   };
-  const writing = new Writing(dice, stock, stock.any(dice).id);
+  const writing = new Writing(dice, stock, undefined, stock.any(dice).id);
   return assembled('mutation', writing, [writing.field(MUTATION, field, dice.int(1, 2), args)], prepared.token);
 }
 
 /** A further selection on a type, in addition to the document's existing one. */
 export function furtherSelection(type: GraphQLNamedType, stock: Stock, dice: Dice, mark: string) {
-  const writing = new Writing(dice, stock, stock.any(dice).id, mark);
+  const writing = new Writing(dice, stock, undefined, stock.any(dice).id, mark);
   const { text } = writing.select(type, dice.int(0, 2));
   return { text, declared: writing.declared, variables: writing.variables, fragments: writing.fragments };
 }

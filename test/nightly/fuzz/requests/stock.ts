@@ -37,14 +37,17 @@ export interface Spare {
 
 export interface Stock {
   readonly people: People;
-  /** A bid with a stake that was revised once, and one of its bidder's transfers. */
+  /** A bid with a stake that was revised once, its hold, and one of its bidder's transfers. */
   readonly stakedBid: string;
+  readonly hold: string;
   readonly transfer: string;
   readonly adminActionId: string;
   /** The owner's webhook. */
   readonly webhookId: string;
   /** A purchase that the other homeowner has paid for. Undefined without Stripe. */
   readonly purchaseId: string | undefined;
+  /** An event on the other homeowner's account. */
+  readonly accountEvent: string | undefined;
   token(who: Who): string;
   /**
    * A job that has just entered this state, for one call to change. Once those run out, a job that has already changed.
@@ -85,12 +88,14 @@ const SHARES: Partial<Record<JobState, number>> = { draft: 4, open: 10, in_revie
 
 /** Copies of ended jobs would claim credits and refunds that nobody received. */
 const COPIED_STATES = JOB_STATES.filter((state) => !TERMINAL_JOB_STATES.some((terminal) => terminal === state));
-const ENDED: readonly { state: JobState; through?: JobState; unrated?: boolean }[] = [
+const ENDED: readonly { state: JobState; through?: JobState }[] = [
   { state: 'cancelled' },
-  { state: 'completed', unrated: true },
-  { state: 'completed', unrated: true, through: 'disputed' },
-  { state: 'completed', unrated: true, through: 'appealed' },
+  { state: 'completed' },
+  { state: 'completed', through: 'disputed' },
+  { state: 'completed', through: 'appealed' },
 ];
+/** Completed jobs without a rating. Each can be reviewed once. */
+const UNRATED = 8;
 const SEEN_JOBS_MAX = 500;
 const CURSORS_MAX = 50;
 
@@ -116,6 +121,9 @@ export async function openStock(app: TestApp, sizes: StockSizes, stripe?: Stripe
   const { body: actions } = await app.rest('GET', '/v1/admin-actions', { token: people.admin.token });
   const purchaseId = stripe && (await bought(app, people.other, 'large'));
   if (purchaseId) await deliver(app.url, stripe.pay(purchaseId));
+  const { body: hold } = await app.rest('GET', `/v1/bids/${staked.bids.bidder}/hold`, { token: people.bidder.token });
+  const [accountEvent] = await app.sql<{ id: string }[]>`
+    select id from account_events where user_id = ${people.other.userId} limit 1`;
   const ended = await atOnce(ENDED, ({ state, ...journey }) => givenJob(app, state, people, journey));
 
   const fresh = new Map<JobState, GivenJob[]>(JOB_STATES.map((state) => [state, []]));
@@ -136,6 +144,17 @@ export async function openStock(app: TestApp, sizes: StockSizes, stripe?: Stripe
     }
   }
 
+  /** Expects everybody to be signed in. */
+  async function refillUnrated(): Promise<void> {
+    const shelf = fresh.get('completed') ?? [];
+    const signedIn = EVERYBODY.map((who) => [who, { ...people[who], token: stock.token(who) }]);
+    const missing = Array.from({ length: UNRATED - shelf.length });
+    const jobs = atOnce(missing, () =>
+      givenJob(app, 'completed', Object.fromEntries(signedIn) as People, { unrated: true }),
+    );
+    shelf.push(...(await jobs));
+  }
+
   async function signEverybodyIn(): Promise<void> {
     for (const who of EVERYBODY) tokens.set(who, await signedIn(app, people[who].email, people[who].password));
   }
@@ -144,10 +163,12 @@ export async function openStock(app: TestApp, sizes: StockSizes, stripe?: Stripe
   const stock: Stock = {
     people,
     stakedBid: staked.bids.bidder ?? '',
+    hold: hold.id,
     transfer: transfers.data[0].id,
     adminActionId: actions.data[0].id,
     webhookId: hook.webhook.id,
     purchaseId,
+    accountEvent: accountEvent?.id,
     token: (who) => tokens.get(who) ?? '',
     take: (state, dice) => {
       const job = fresh.get(state)?.pop();
@@ -177,6 +198,7 @@ export async function openStock(app: TestApp, sizes: StockSizes, stripe?: Stripe
       spares.push(...(await atOnce(missing, () => spareOf(app))));
       lent = await atOnce(Array.from({ length: LENT }), () => spareOf(app));
       await stock.signInAgain();
+      await refillUnrated();
       searches = await filledSearches(app, stock.token('stranger'));
       const settled = Array.from({ length: Math.max(0, DISPUTED - disputedAccounts.length) });
       disputedAccounts.push(...(await atOnce(settled, () => disputedAccountOf(app))));
@@ -245,6 +267,8 @@ async function spareOf(app: TestApp): Promise<Spare> {
   const person = await joinConfirmed(app);
   const { body } = await app.rest('POST', '/v1/api-keys', { token: person.token, body: { name: 'Spare' } });
   const { token } = person;
+  // Another session of theirs, so the one that makes the calls needn't end itself.
+  await signedIn(app, person.email, person.password);
   const made = await app.rest('POST', '/v1/webhooks', { token, body: { url: NO_RECEIVER } });
   const webhookId = made.body.webhook.id;
   const test = await app.rest('POST', `/v1/webhooks/${webhookId}/test`, { token });
