@@ -148,7 +148,9 @@ it(
     const postgres = await durablePostgres(folderInMemory());
     closing.push(() => postgres.remove());
     await postgres.start();
-    const server = startServer(project, { DATABASE_URL: patientUrl(postgres.url), JWT_SECRET, RATE_LIMITS: 'off' });
+    // A call that has to open a connection to the frozen database takes this long to fail.
+    const databaseUrl = `${postgres.url}?connect_timeout=20`;
+    const server = startServer(project, { DATABASE_URL: databaseUrl, JWT_SECRET, RATE_LIMITS: 'off' });
     const url = await server.url;
     const { token } = await signUp(url, 'hanna@example.test');
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
