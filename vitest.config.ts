@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // What does not gate a change: `npm run nightly`.
 const exclude = [...configDefaults.exclude, 'test/nightly/**'];
@@ -40,8 +41,20 @@ const alone = [
   ...tests.filter((path) => /^test\/platform\/(http|quotas)\//.test(path)),
 ];
 
+/** Vitest starts large files first. These are small but take long, and one would still run after all others. */
+const LONG = /\/(model\/market|contracts\/drift|random-orders|browser\/playground|clients\/openapi-fetch)\.test\.ts$/;
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) => LONG.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongFirst },
     globalSetup: ['test/setup/postgres.ts'],
     // Some tests print figures for the nightly run. Here, only a failed test's output is of interest.
     silent: 'passed-only',

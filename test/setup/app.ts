@@ -214,6 +214,8 @@ export async function openTestApp(
       return { status, headers, data, errors, extensions };
     },
     close: async () => {
+      // The server would wait a moment for another request on these.
+      for (const idle of Object.values(agent.freeSockets).flat()) idle?.destroy();
       await Promise.all(servers.map((one) => one.close()));
       agent.destroy();
       await webhooks.close();
