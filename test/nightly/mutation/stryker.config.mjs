@@ -26,7 +26,7 @@ export default {
   // Both options need TypeScript's old API, which TypeScript 7 doesn't have. Vitest strips types and needs neither.
   disableTypeChecks: false,
   tsconfigFile: 'none',
-  reporters: ['clear-text', 'json', 'html'],
+  reporters: ['progress-append-only', 'clear-text', 'json', 'html'],
   clearTextReporter: { allowColor: false, logTests: false },
   jsonReporter: { fileName: '.data/mutation/report.json' },
   htmlReporter: { fileName: '.data/mutation/report.html' },
