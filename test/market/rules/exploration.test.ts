@@ -26,7 +26,7 @@ const POSSIBLE = {
   reviewWindow: [null, 'used', 'over', 'open'] as const,
 };
 
-const INPUTS = Object.entries(POSSIBLE).reduce<Omit<PolicyInput, 'job'>[]>(
+const INPUTS = Object.entries(POSSIBLE).reduce<PolicyInput[]>(
   (inputs, [name, values]) => inputs.flatMap((input) => values.map((value) => ({ ...input, [name]: value }))),
   [{} as PolicyInput],
 );
@@ -39,7 +39,7 @@ interface Place {
 
 function whoCan(key: JobTransitionKey, { state, changeRequestCount }: Place): PolicyInput | undefined {
   const job = { ...kitchen(state), changeRequestCount };
-  return INPUTS.map((input) => ({ ...input, job })).find((input) => !jobDenial(key, input));
+  return INPUTS.find((input) => !jobDenial(key, Object.assign(input, { job })));
 }
 
 const KEYS = Object.keys(JOB_TRANSITIONS) as JobTransitionKey[];
