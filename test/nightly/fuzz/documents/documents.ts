@@ -183,7 +183,7 @@ class Writing {
       ['TokenTransfer', stock.transfer, ['bidder', 'admin']],
       ['WebhookEndpoint', stock.webhookId, ['owner']],
       ['AdminAction', stock.adminActionId, ['admin']],
-      ['Purchase', stock.purchaseId, ['other', 'admin']],
+      ['Purchase', stock.purchase(dice), ['other', 'admin']],
       ['AccountEvent', stock.accountEvent, ['other', 'admin']],
       ['SavedSearch', stock.lendSearch(dice), ['stranger']],
       ['User', people.owner.userId, ['owner', 'admin']],

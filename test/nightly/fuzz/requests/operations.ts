@@ -298,8 +298,8 @@ const NEEDS: Readonly<Record<string, NeedOf>> = {
     who: dice.pick(['owner', 'other']),
     known: { pack: 'small', return_url: OWN_APP.CORS_ORIGINS },
   }),
-  purchase: ({ purchaseId = '' }, dice) => ({ who: dice.pick(['other', 'admin']), id: purchaseId }),
-  refundPurchase: ({ purchaseId = '' }) => ({ who: 'admin', id: purchaseId, known: { tokens: 1 } }),
+  purchase: (stock, dice) => ({ who: dice.pick(['other', 'admin']), id: stock.purchase(dice) ?? '' }),
+  refundPurchase: (stock, dice) => ({ who: 'admin', id: stock.purchase(dice) ?? '', known: { tokens: 1 } }),
 };
 
 function pickFields(body: Record<string, unknown> | undefined, names: readonly string[]): Record<string, unknown> {

@@ -44,8 +44,6 @@ export interface Stock {
   readonly adminActionId: string;
   /** The owner's webhook. */
   readonly webhookId: string;
-  /** A purchase that the other homeowner has paid for. Undefined without Stripe. */
-  readonly purchaseId: string | undefined;
   /** An event on the other homeowner's account. */
   readonly accountEvent: string | undefined;
   token(who: Who): string;
@@ -65,6 +63,8 @@ export interface Stock {
   lendSearch(dice: Dice): string;
   /** An account whose email undo waits for support. */
   disputedAccount(dice: Dice): string;
+  /** A purchase that the other homeowner has paid for. A call may refund it completely. Undefined without Stripe. */
+  purchase(dice: Dice): string | undefined;
   /** A name that nobody has had before. */
   unheard(): string;
   /** A cursor that a list with this name has returned, if any. */
@@ -119,8 +119,12 @@ export async function openStock(app: TestApp, sizes: StockSizes, stripe?: Stripe
   if (status !== 200) throw new Error(`The bid could not be revised: ${status}`);
   const { body: transfers } = await app.rest('GET', '/v1/tokens/transactions', { token: people.bidder.token });
   const { body: actions } = await app.rest('GET', '/v1/admin-actions', { token: people.admin.token });
-  const purchaseId = stripe && (await bought(app, people.other, 'large'));
-  if (purchaseId) await deliver(app.url, stripe.pay(purchaseId));
+  const purchaseIds: string[] = [];
+  for (let at = 0; stripe && at < PURCHASES; at += 1) {
+    const id = await bought(app, people.other, 'large');
+    await deliver(app.url, stripe.pay(id));
+    purchaseIds.push(id);
+  }
   const { body: hold } = await app.rest('GET', `/v1/bids/${staked.bids.bidder}/hold`, { token: people.bidder.token });
   const [accountEvent] = await app.sql<{ id: string }[]>`
     select id from account_events where user_id = ${people.other.userId} limit 1`;
@@ -167,7 +171,6 @@ export async function openStock(app: TestApp, sizes: StockSizes, stripe?: Stripe
     transfer: transfers.data[0].id,
     adminActionId: actions.data[0].id,
     webhookId: hook.webhook.id,
-    purchaseId,
     accountEvent: accountEvent?.id,
     token: (who) => tokens.get(who) ?? '',
     take: (state, dice) => {
@@ -184,6 +187,7 @@ export async function openStock(app: TestApp, sizes: StockSizes, stripe?: Stripe
     lendSearch: (dice) => dice.pick(searches),
     disputedAccount: (dice) =>
       disputedAccounts.length > 1 ? (disputedAccounts.pop() as string) : dice.pick(disputedAccounts),
+    purchase: (dice) => (stripe ? dice.pick(purchaseIds) : undefined),
     unheard: () => `${++names}x${process.pid}`,
     cursor: (list, dice) => (cursors.has(list) ? dice.pick(cursors.get(list) ?? []) : undefined),
     keepCursor: (list, cursor) => {
@@ -209,6 +213,7 @@ export async function openStock(app: TestApp, sizes: StockSizes, stripe?: Stripe
 }
 
 const LENT = 20;
+const PURCHASES = 12;
 const DISPUTED = 5;
 
 export const SEARCH_FILTER = {
