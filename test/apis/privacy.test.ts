@@ -33,8 +33,6 @@ vi.mock('../../src/platform/caller-limits.js', async (original) => ({
 
 const IS_WHOLE = process.env.PRIVACY === 'whole';
 const LEVELS = IS_WHOLE ? 4 : 2;
-/** A payload isn't an object with an ID, so it begins one level further out. */
-const PAYLOAD_LEVELS = IS_WHOLE ? 4 : LEVELS + 1;
 /** One state of each phase, and the states in which someone can read more than before. */
 const STATES = IS_WHOLE ? JOB_STATES : (['open', 'awarded', 'disputed', 'completed'] as const);
 /** How many objects one request fetches by ID. */
@@ -255,7 +253,7 @@ describe('a person who calls the mutations', () => {
         });
         const name = mutationOf(key).match(/\{ (\w+)\(/)![1]!;
         const type = getNamedType(schema.getMutationType()!.getFields()[name]!.type);
-        const selection = selections.of(type, PAYLOAD_LEVELS);
+        const selection = selections.of(type, 4);
         const byRest = await callRest(app, key, asked(first, 'awardee'));
         const { by, ...rest } = asked(second, 'bidder');
         const byGraphql = await callGraphql(app, key, {
