@@ -37,6 +37,7 @@ interface Place {
   readonly changeRequestCount: number;
 }
 
+/** Sets the job in each input instead of copying the inputs, which would take most of the test's time. */
 function whoCan(key: JobTransitionKey, { state, changeRequestCount }: Place): PolicyInput | undefined {
   const job = { ...kitchen(state), changeRequestCount };
   return INPUTS.find((input) => !jobDenial(key, Object.assign(input, { job })));

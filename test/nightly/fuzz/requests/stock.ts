@@ -272,7 +272,7 @@ async function spareOf(app: TestApp): Promise<Spare> {
   const person = await joinConfirmed(app);
   const { body } = await app.rest('POST', '/v1/api-keys', { token: person.token, body: { name: 'Spare' } });
   const { token } = person;
-  // Another session of theirs, so the one that makes the calls needn't end itself.
+  // Another session of theirs, so the one that makes the calls doesn't end itself.
   await signedIn(app, person.email, person.password);
   const made = await app.rest('POST', '/v1/webhooks', { token, body: { url: NO_RECEIVER } });
   const webhookId = made.body.webhook.id;
