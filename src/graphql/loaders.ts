@@ -54,7 +54,7 @@ type MaybePromise<Value> = Value | Promise<Value | undefined>;
  */
 const PARENTS_MAX = GRAPHQL_LIMITS.cost;
 
-/** Creates each loader on first use. Most nested objects come with their parent's statement and need no loader. */
+/** Creates each loader on first use. Most nested objects come with their parent's statement, without a loader. */
 export class Loaders {
   readonly #loaders = new Map<string, unknown>();
 

@@ -63,7 +63,7 @@ async function run(match: RouteMatch, exchange: Exchange, caller: Caller): Promi
   await sendResult(exchange, route, input, result, caller);
 }
 
-/** True if the call is a dry run. Operations with `ignoresKeyAndDryRun` have none. */
+/** True if the call is a dry run. Operations with `ignoresKeyAndDryRun` don't have dry runs. */
 function isDryRun({ route }: RouteMatch, exchange: Exchange): boolean {
   return !route.operation.ignoresKeyAndDryRun && wantsDryRun(exchange.header('dry-run'));
 }

@@ -39,7 +39,7 @@ it.each<readonly [what: string, read: Reader, files: readonly string[]]>([
 });
 
 /** How many matches are left. Lower a number whenever you rewrite some. Never raise one. */
-const CEILINGS = { pages: 0, 'other strings': 1, Markdown: 7, comments: 29, 'comments and names of tests': 22 };
+const CEILINGS = { pages: 0, 'other strings': 1, Markdown: 0, comments: 0, 'comments and names of tests': 0 };
 
 it.each<readonly [what: keyof typeof CEILINGS, found: () => string[]]>([
   [

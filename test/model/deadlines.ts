@@ -91,7 +91,7 @@ export function planFor(state: JobState, { from, disputed, extension }: JobCount
   if (state !== 'disputed') return { reminders, end: regular };
   const last = Math.min(regular, disputed! + DISPUTE_ENDS_AFTER);
   const final = disputed! + LAST_REMINDER_OF_DISPUTE;
-  // A later reminder would delay the end beyond 28 days.
+  // A later reminder would move the end past day 28.
   const sent = [...reminders, final].filter((at) => at > from && at < last && at <= final);
   return { reminders: sent.sort((a, b) => a - b), end: last };
 }

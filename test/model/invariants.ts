@@ -46,7 +46,7 @@ function waitsFor({ suspended }: Market, people: readonly (Person | undefined)[]
   return people.some((person) => person !== undefined && suspended.has(person));
 }
 
-/** Where nothing happens by itself, and who must act there. */
+/** The states that don't end automatically, and the people who must act in them. */
 const WAITING: { readonly [State in JobState]?: (job: Job, market: Market) => readonly (Person | undefined)[] } = {
   draft: ({ owner }) => [owner],
   awarded: ({ awarded }) => [awarded?.by],

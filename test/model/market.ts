@@ -121,7 +121,7 @@ export interface Happening {
   readonly bidder: Person | null;
   readonly from: JobState | null;
   readonly to: JobState | null;
-  /** The texts that came with it. */
+  /** What the caller wrote. */
   readonly texts: Fields;
   /** The contractor who lost the award. No other contractor knows why. */
   readonly loser?: Person;
@@ -420,7 +420,7 @@ export class Market {
     return statesAllowing('submitBid').includes(job.state) && !this.suspended.has(job.owner);
   }
 
-  /** Contractors' lists omit jobs that take no bids because the owner is suspended, even if the contractor has bid. */
+  /** Contractors' lists omit jobs of suspended owners, who can't receive bids, even if the contractor has bid. */
   listedJobs(person: Person): Job[] {
     const isHidden = (job: Job) =>
       person.role === 'contractor' && statesAllowing('submitBid').includes(job.state) && !this.takesBids(job);
@@ -727,7 +727,7 @@ export class Market {
       createdAt: job.createdAt,
     };
     // The model doesn't know the coordinates of known places, so any that the caller sends are forged. An unknown place
-    // has none.
+    // doesn't have coordinates.
     current.latitude = current.longitude = isLocated(job.fields) ? undefined : null;
     const forged = Object.keys(readOnly)
       .filter((name) => name in current && readOnly[name] !== current[name])

@@ -114,7 +114,7 @@ export async function givenJob(
   return job;
 }
 
-/** A transition's REST body. `say` returns each text for its name. */
+/** A transition's REST body. `say` returns the value of each field that people read. */
 export function bodyOf(
   key: JobTransitionKey,
   say: (name: string) => string,

@@ -102,7 +102,7 @@ function firstBytes(response: IncomingMessage): Promise<Buffer> {
       length += chunk.length;
       if (length >= WEBHOOKS.answerBytes) response.destroy();
     });
-    // The status alone decides the outcome, so a cut-off body doesn't matter.
+    // Only the status decides the outcome, so a cut-off body doesn't matter.
     response.on('error', () => {});
     response.on('close', () => resolve(Buffer.concat(chunks)));
   });

@@ -130,7 +130,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     throw unauthenticated(reason, message);
   }
 
-  /** Counts the call against a rate limit, or refuses it with `retryAfter`. The count can be refunded. */
+  /** Counts the call against a rate limit, or fails with `retryAfter`. The count can be refunded. */
   async consume(name: BudgetOf<S>, identity: string, counted = 'requests'): Promise<Consumption> {
     const taken = await this.#take(name, identity);
     this.taken.set(name, taken);

@@ -71,8 +71,8 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
 }
 
 /**
- * True for operations that consume the `write` rate limit. The others only read, or need no session and have their own
- * rate limits.
+ * True for operations that consume the `write` rate limit. The others only read, or don't require a session and have
+ * their own rate limits.
  */
 export function isWrite({ budget }: Pick<Operation<unknown, unknown>, 'budget'>): boolean {
   return budget === 'write';

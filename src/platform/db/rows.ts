@@ -154,7 +154,7 @@ export function jsonReader<Read>(shape: RowShape): (values: readonly unknown[]) 
   return (values) => read(values) as Read;
 }
 
-/** In JSON, arrays need no decoding. All other values look as they do from the driver. */
+/** In JSON, arrays are already decoded. All other values look as they do from the driver. */
 function ofJson(decode: Decode | undefined): Decode | undefined {
   return decode && ((value) => (Array.isArray(value) ? value : decode(value)));
 }

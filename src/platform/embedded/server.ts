@@ -118,8 +118,8 @@ export async function clearLock(cluster: string, { run }: Programs, attempt: num
     );
   const mode = attempt < 3 ? 'fast' : 'immediate';
   if (postmaster) await run('pg_ctl', ['stop', '-D', cluster, '-m', mode, '-t', '20']).catch(() => {});
-  // Another server's Postgres may be writing this file, before it contains a process ID. So the first attempts leave
-  // the file alone. Even without the file, Postgres rejects a cluster whose shared memory is in use.
+  // Another server's Postgres may be writing this file, before it contains a process ID. So the first attempts don't
+  // remove the file. Even without the file, Postgres rejects a cluster whose shared memory is in use.
   else if (attempt > 5) rmSync(join(cluster, 'postmaster.pid'), { force: true });
 }
 

@@ -107,7 +107,7 @@ export function settledFields<E extends Entity>({
   >[];
 }
 
-/** Describes the field, and who reads null instead of its value. */
+/** Describes the field, and names the readers who get null instead of its value. */
 export function descriptionOf({ description, readBy }: Field): string {
   const isNull = description.includes(' Null ') ? 'Also null' : 'Null';
   return readBy ? `${description} ${isNull} for everyone except ${readBy.words}.` : description;

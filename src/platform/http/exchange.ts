@@ -14,7 +14,7 @@ import { QUEUED } from './unread.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Texts with at least this many characters count as long. */
+/** Strings with at least this many characters count as long. */
 const LONG_TEXT = 64 * 1024;
 
 export class Exchange {

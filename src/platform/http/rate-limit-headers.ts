@@ -26,7 +26,7 @@ export function rateLimitHeaders(taken: RateLimitResults): Record<string, string
   };
 }
 
-/** Our own names need no escaping in a quoted string. */
+/** Our own names don't contain characters that must be escaped in a quoted string. */
 function quote(name: string): string {
   return `"${name}"`;
 }

@@ -37,7 +37,7 @@ function run(task: Task): Promise<string | boolean> {
     }
     thread.once('message', onMessage);
     thread.once('error', onError);
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread isn't a window
     thread.postMessage(task);
   });
 }

@@ -19,7 +19,7 @@ export interface Results {
   readonly blocks: readonly Block[];
   readonly works: readonly Work[];
   readonly rivals: readonly RivalName[];
-  /** The requests per second that the database alone can serve. */
+  /** The requests per second that the database can serve without a server in front of it. */
   readonly limits: Readonly<Record<string, number>>;
 }
 

@@ -333,7 +333,7 @@ describe('A response', () => {
     expectTypeOf<RowOf<typeof tooSure, Row>>();
     // @ts-expect-error: it is a bid's.
     expectTypeOf<RowOf<typeof other, Row>>();
-    // @ts-expect-error: there is no such column.
+    // @ts-expect-error: the row doesn't have this column.
     expectTypeOf<RowOf<typeof more, Row>>();
     expect(Object.keys(fits.schema.shape)).toEqual(['id', 'message']);
   });

@@ -22,10 +22,10 @@ export interface Sentence {
   readonly text: string;
 }
 
-/** One line for each sentence that matches a pattern: where it is, what it says, and what to write instead. */
+/** One line for each sentence that matches a pattern: the place, the words, and what to write instead. */
 export function problemsIn(sentences: readonly Sentence[]): string[] {
   return sentences.flatMap(({ file, line, text }) => {
-    const masked = text.replaceAll(/`[^`]*`/g, '`x`');
+    const masked = text.replaceAll(/`[^`]*`/g, '`x`').replaceAll(/\]\([^)]*\)/g, ']()');
     return PATTERNS.flatMap(({ pattern, use }) => {
       const match = pattern.exec(masked);
       return match ? [`${file}:${line()}: ${text.slice(0, 300)} → Instead of “${match[0].trim()}”, write ${use}.`] : [];

@@ -1,4 +1,4 @@
-/** Emails about notifications, as a real mail server receives them: who gets them, how often, and how to stop them. */
+/** Emails about notifications, as a real mail server receives them: the recipients, how often, and how to stop them. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { emailNotifications } from '../../../src/market/mail/notification-emails.js';
 import { JOB_STATES } from '../../../src/market/rules/states.js';

@@ -110,8 +110,7 @@ async function lockPerson(tx: Db, id: UserId, adminId: UserId) {
 
 export const restoreUserTasks: TaskKind = {
   limits: TASKS.restore,
-  // The task needs no retry delays, because it never returns a failure. It either succeeds or throws, and then runs
-  // again once its lease expires.
+  // The task never returns a failure. It either succeeds or throws, and then runs again once its lease expires.
   retryAfterSeconds: [],
   // A suspension locks the person's row before the task's row, so restoring the person in the task's own transaction
   // could deadlock.

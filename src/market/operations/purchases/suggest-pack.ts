@@ -1,4 +1,4 @@
-/** Tells people who have too few tokens which pack to buy. */
+/** Tells people who don't have enough tokens which pack to buy. */
 import { smallestPack } from '../../rules/purchases.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { selectBalance } from '../../store/ledger/ledger.js';

@@ -1,6 +1,6 @@
 /**
  * Records when each API key was last used, to the minute. Uses are collected in memory and written together, so a call
- * with an API key needs no more statements than a call with a session.
+ * with an API key takes as many statements as a call with a session.
  */
 import { LRUCache } from 'lru-cache';
 import type { ApiKeyId } from '../../rules/ids.js';

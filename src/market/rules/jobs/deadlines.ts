@@ -60,7 +60,7 @@ export type Reminded = Extract<AllowedActor, 'owner' | 'awardee' | 'parties' | '
 
 interface DeadlineRow {
   readonly countedFrom: string;
-  /** Who is reminded, and on which day. With an end, reminders keep their distance from it. */
+  /** The people to remind, and the day of each reminder. With an end, reminders keep their distance from it. */
   readonly reminders: readonly (readonly [to: Reminded, day: number])[];
   readonly end?: {
     readonly day: number;
@@ -211,7 +211,7 @@ interface Schedule {
   readonly endMs: number | null;
 }
 
-/** Returns who would have to act before the job's deadline. Undefined if the job has none. */
+/** Returns who would have to act before the job's deadline. Undefined if the job has no deadline. */
 export function respondersOf(job: JobTimer): Reminded | undefined {
   return rowOf(job)?.reminders.at(-1)?.[0];
 }

@@ -1,10 +1,11 @@
 /**
  * The effects of a suspension. Only `users.suspended_at` decides whether somebody is suspended, and a queued task ends
  * the suspension at a set time. `suspendUser` ends the person's sessions, API keys, streams, and pending email changes,
- * and pauses their webhooks until they resume them. Until the person is restored, `insertSession` opens no session.
- * Their open jobs disappear from contractors' lists and accept no bids, but contractors who have already bid can read
- * them by their IDs (`listedJobs` and `isOpenToBids`). Their live bids stay but can't be awarded (`liveBidsOfJob`).
- * Existing work continues, such as jobs in progress and disputes. Everything that the person wrote is kept.
+ * and pauses their webhooks until they resume them. Until the person is restored, `insertSession` doesn't open
+ * sessions. Their open jobs disappear from contractors' lists and accept no bids, but contractors who have already bid
+ * can read them by their IDs (`listedJobs` and `isOpenToBids`). Their live bids stay but can't be awarded
+ * (`liveBidsOfJob`). Existing work continues, such as jobs in progress and disputes. Everything that the person wrote
+ * is kept.
  */
 import { refuse, unauthorized } from '../errors.js';
 import type { Refusal } from '../../../platform/errors.js';

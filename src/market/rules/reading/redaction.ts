@@ -18,8 +18,8 @@ export type RedactedRow<E extends RedactedEntity, Row> = {
 };
 
 /**
- * Returns a row unchanged if there is nothing to hide. Relations are computed only for rows with private fields,
- * because most rows in a list have none.
+ * Returns a row unchanged if there is nothing to hide. Relations are computed only for rows with private fields.
+ * Most rows in a list don't have any.
  */
 export function redact<
   E extends RedactedEntity,

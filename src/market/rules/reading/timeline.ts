@@ -29,7 +29,7 @@ export function eventVisibilityOf(party: Party): EventVisibility {
   return VISIBILITY[party];
 }
 
-/** Only the dispute's parties and admins can read its texts. */
+/** Only the parties and admins can read what was written in a dispute. */
 export function readsDispute(party: Party): boolean {
   return party === 'owner' || party === 'awardee' || party === 'admin';
 }

@@ -69,7 +69,7 @@ export const FILTERS: {
   statusChangedBefore: ($) =>
     sql`"jobs"."status_changed_at" < ${$('before')}::timestamptz
       and "jobs"."created_at" < ${$('before')}::timestamptz`,
-  /** If the text contains the separator, the index alone would also match across the title and the description. */
+  /** If the text contains the separator, the index would also match across the title and the description. */
   separator: ($) => sql`(${jobs.title} ilike ${$('pattern')} or ${jobs.description} ilike ${$('pattern')})`,
 };
 export const FILTER_NAMES = Object.keys(FILTERS) as (keyof typeof FILTERS)[];

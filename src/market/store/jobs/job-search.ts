@@ -111,7 +111,7 @@ function lookUpJobs($: Search, by: SearchFilter, filters: readonly SearchFilter[
     from (select * from ${tableName(listed.table)} s where ${MATCHES[by]($)} offset 0) s
     where ${allOf([matchesAll($, others), position, ...listed.ofText])} order by s.created_at desc, s.job_id desc`;
   if (listed.ofJob.length === 0) return sql`${matching} limit ${scan.atMost}`;
-  // With the creation time, the list's index alone can decide whether the job is listed.
+  // With the creation time, the list's index is enough to decide whether the job is listed.
   const isListed = and(sql`"jobs"."id" = l.id and "jobs"."created_at" = l.created_at`, ...listed.ofJob);
   return sql`select l.id, l.created_at
     from (${matching} offset 0) l cross join lateral (select from jobs where ${isListed} offset 0) j

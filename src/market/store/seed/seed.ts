@@ -145,8 +145,8 @@ export interface Batch {
   readonly bids: number;
   readonly fewestBids?: number;
   /**
-   * The ages, in days, of the first job and of the job that would come after the last one. By default, the jobs are
-   * older than those of a new market.
+   * The ages, in days, of the first job and of the job that would come after the last one. The default ages
+   * are higher than in a new market.
    */
   readonly daysAgo?: readonly [first: number, last: number];
   /** A person who owns all of these jobs. If `owner` and `bidder` are omitted, people own and bid on jobs in turn. */

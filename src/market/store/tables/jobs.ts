@@ -71,7 +71,7 @@ export const jobs = pgTable(
     updatedAt: updatedAt(),
     /** Edits don't change this time. */
     statusChangedAt: moment().notNull().defaultNow(),
-    /** The job's highest budget, or a value below all budgets if the job has none. Lists by budget are sorted by it. */
+    /** The job's highest budget, or a value below all budgets without one. Lists by budget are sorted by it. */
     budgetRank: money()
       .notNull()
       .generatedAlwaysAs(sql`coalesce(budget_max, -1)`),

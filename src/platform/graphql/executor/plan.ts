@@ -139,7 +139,7 @@ class Planner {
 
 const NO_ARGUMENTS: Record<string, unknown> = Object.freeze({});
 
-/** Computes arguments only once if they contain no variables. */
+/** Computes arguments only once if they don't contain variables. */
 function argumentsOf(definition: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['args'] {
   if (definition.args.length === 0) return () => NO_ARGUMENTS;
   if (hasVariable(node)) return (variables) => getArgumentValues(definition, node, variables);

@@ -59,7 +59,7 @@ function runField(field: FieldPlan, source: unknown, execution: Execution, above
   if (name === '__typename') return field.typename;
   const isProperty = field.definition.resolve === undefined && isObject(source);
   const property = isProperty ? source[name] : undefined;
-  // Most fields are plain properties, which need no arguments and no path.
+  // Most fields are plain properties, without arguments or a path.
   if (serialize && isPlain(property)) return serialize(property);
   const path = pathOf(field, above);
   const value = isProperty && typeof property !== 'function' ? property : callResolver(field, source, execution, path);

@@ -14,7 +14,7 @@ export interface FoundDocument {
   readonly request: GraphqlRequest;
   /** True if the request names its document by hash. A form or a link on another page can't do that. */
   readonly isNamed: boolean;
-  /** Stores the document once it has run. Rejected documents take no memory. */
+  /** Stores the document once it has run. Rejected documents aren't kept. */
   keep?(): Promise<void>;
 }
 

@@ -365,7 +365,7 @@ describe('Lookups, without events from Stripe', () => {
     await lookups.close();
   });
 
-  it('open the checkout of a purchase that has none', async () => {
+  it('open the checkout of a purchase without one', async () => {
     stripe.isDown = true;
     await buy(app, hanna);
     stripe.isDown = false;

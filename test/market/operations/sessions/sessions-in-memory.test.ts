@@ -102,7 +102,7 @@ it("an instance that starts to listen again doesn't know any sessions", async ()
   await until(async () => (await me(hanna)) === 200 && isInMemory(hanna));
 });
 
-it('a new password immediately ends the other sessions where it was set, and a dry run ends none', async () => {
+it('a new password immediately ends the other sessions on the server that set it, and a dry run doesn’t', async () => {
   const hanna = await known('Hanna');
   const other = await logIn(hanna);
   await until(async () => (await me(other)) === 200 && isInMemory(other));

@@ -136,7 +136,7 @@ describe('a dispute, computed from its events', () => {
     });
   });
 
-  test('keeps who and when for events that have lost their texts: nothing reads as undefined', () => {
+  test('keeps who and when for events whose texts were deleted: nothing reads as undefined', () => {
     const bare = ([opened, carlaProposes, escalated, decided, appealed, finalized] as const).map((whole) => ({
       ...whole,
       data: { reason: 5 },

@@ -156,7 +156,7 @@ const LEFT: Record<EventVisibility, Record<string, unknown>[]> = {
 };
 
 describe.each(REACHES)('the %s', (party, reach) => {
-  test('reads the texts that it may read, and that everything happened', () => {
+  test('reads what it may read, and that everything happened', () => {
     const events = [published, cancelled, disputed, approved, edited, viewed];
     expect(events.map((event) => eventFor(cyrus, party, event))).toEqual(
       events.map((event, index) => {
@@ -230,7 +230,7 @@ test('what Hannah wants changed is for the awarded contractor and Ada, and for n
   expect(read(cyrus, 'onlooker')).toEqual({});
 });
 
-test('the texts of a dispute are for its parties and admins', () => {
+test('only the parties and admins read what was written in a dispute', () => {
   expect(PARTIES.filter(readsDispute)).toEqual(['owner', 'awardee', 'admin']);
 });
 

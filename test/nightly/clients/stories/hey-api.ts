@@ -21,7 +21,7 @@ export async function story({ baseUrl, fetch, admin }: Given): Promise<void> {
 
   const taken = refused(await api.signUpHomeowner({ ...as(), body: join }));
   same([taken.status, taken.details.code === 'EMAIL_TAKEN'], [400, true]);
-  // @ts-expect-error: there is no such code.
+  // @ts-expect-error: the code doesn't exist.
   same(taken.details.code === 'EMAIL_GONE', false);
   // @ts-expect-error: a title is required.
   same(refused(await api.createJob({ ...hanna, body: {} })).details.code, 'VALIDATION_FAILED');

@@ -33,7 +33,7 @@ export async function story({ baseUrl, fetch, admin }: Given): Promise<void> {
 
   const taken = answered(await api.signUpHomeowner(join), 400);
   same([taken.status, taken.details.code === 'EMAIL_TAKEN'], [400, true]);
-  // @ts-expect-error: there is no such code.
+  // @ts-expect-error: the code doesn't exist.
   same(taken.details.code === 'EMAIL_GONE', false);
   // @ts-expect-error: the code is one of another call.
   same(taken.details.code === 'UNKNOWN_BID', false);

@@ -93,7 +93,7 @@ interface Move {
   learn?(data: Fields): void;
 }
 
-/** The text of each transition that contains the tag. Texts that both parties must say alike can't contain it. */
+/** The field of each transition that contains the tag. Fields that both parties must agree on can't contain it. */
 export const TAGGED: { readonly [Key in JobTransitionKey]?: string } = {
   ...Object.fromEntries(
     JOB_TRANSITION_KEYS.map((key) => {

@@ -36,7 +36,8 @@ export interface Entry {
   readonly client: number;
   readonly request: Request;
   /**
-   * Unique in the run. If the operation takes a text, the text contains it. Every write has it as its Idempotency-Key.
+   * Unique in the run. If the operation has a field for it, the field contains it. Every write has it as its
+   * Idempotency-Key.
    */
   readonly tag: string;
   readonly expects: Expectation;

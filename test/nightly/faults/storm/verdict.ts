@@ -1,7 +1,8 @@
 /**
  * The verdict on a finished run, from the clients' requests, their responses, and the database. Every request was sent
  * until it had a definite response, so the responses predict every row. A success has all of its effects exactly once,
- * a rejected call has none, and nothing else is there. This is a pure function, which shares no code with the service.
+ * a rejected call has no effect, and nothing else is there. This is a pure function, which doesn't share code with the
+ * service.
  */
 import { operationName } from '../../../story/calls.js';
 import { isRead, outcomeOf, settles, succeeded, type Entry, type Fields, type Member } from './history.js';
@@ -117,7 +118,7 @@ interface JobStory {
   gone: boolean;
   awardedBid: string | null;
   paid: number;
-  /** The event that an ending left. If an admin completes a job that is already complete, there is none. */
+  /** The event that an ending left. Undefined if an admin completes a complete job. */
   ending: Entry | undefined;
   /** What followed from the events in the log, if the job ever returned to an earlier state. */
   consequences: Predicted[] | undefined;
