@@ -21,7 +21,7 @@ import { bearerOf, Exchange } from '../platform/http/exchange.js';
 import type { Pages } from '../platform/http/pages/pages.js';
 import { openFrontPage, siteLinks } from '../pages/front-page.js';
 import { problemWithHead, warnOfProxy } from '../platform/http/requests.js';
-import { answerPreflight, isPreflight, setCorsHeaders, setSecurityHeaders } from '../platform/http/policy.js';
+import { answerPreflight, isPreflight, setCorsHeaders, setSecurityHeaders } from '../platform/http/browser-headers.js';
 import { answerUnreadable } from '../platform/http/unreadable.js';
 import { boundUnreadAnswers } from '../platform/http/unread.js';
 import { openLinkPages } from '../pages/link-pages.js';

@@ -12,7 +12,7 @@ import type { Exchange } from '../platform/http/exchange.js';
 import { isLocal } from '../platform/http/local.js';
 import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
 import type { Pages } from '../platform/http/pages/pages.js';
-import { allowStyles } from '../platform/http/policy.js';
+import { allowStyles } from '../platform/http/browser-headers.js';
 import { isLoopback } from '../platform/security/address.js';
 import { LOCAL_CHECKOUT_PATH, localCheckout, localPaymentOf } from '../platform/payments/local.js';
 

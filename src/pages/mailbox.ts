@@ -7,7 +7,7 @@ import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../plat
 import { openPages } from '../platform/http/pages/pages.js';
 import type { Exchange } from '../platform/http/exchange.js';
 import { isLocal } from '../platform/http/local.js';
-import { allowPageScripts } from '../platform/http/policy.js';
+import { allowPageScripts } from '../platform/http/browser-headers.js';
 import { isLoopback } from '../platform/security/address.js';
 import { isSecret } from '../platform/security/secrets.js';
 import { selectNewestMails, type Mail } from '../market/store/accounts/mails.js';

@@ -10,7 +10,7 @@ import { asArray } from '../platform/db/statement.js';
 import { refuse } from '../platform/errors.js';
 import { escapeHtml, HTML, htmlPage, TEXT_STYLES, type SiteLinks } from '../platform/http/pages/look.js';
 import type { Pages } from '../platform/http/pages/pages.js';
-import { allowStyles } from '../platform/http/policy.js';
+import { allowStyles } from '../platform/http/browser-headers.js';
 import type { LinkTokens } from '../platform/security/link-tokens.js';
 
 interface UnsubscribePageOptions {

@@ -1,4 +1,7 @@
-/** Prepaid tokens: how they are credited, spent, and staked, and between which accounts they move. */
+/**
+ * Prepaid tokens: how they are credited, spent, and staked, and between which accounts they move. Granted tokens are
+ * spent before bought ones: `market/store/ledger/ledger.ts`.
+ */
 
 export const SIGNUP_BONUS = { homeowner: 10, contractor: 25 } as const;
 export const REFERRAL_BONUS = 10;

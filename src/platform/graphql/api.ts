@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { BODY_BYTES_MAX } from '../caller-limits.js';
 import { parseJson } from '../http/body.js';
 import { JSON_TYPE, type Exchange } from '../http/exchange.js';
-import { allowPageScripts } from '../http/policy.js';
+import { allowPageScripts } from '../http/browser-headers.js';
 import type { Caller } from '../call/caller.js';
 import { wantsDryRun, type DryRunEffects } from '../call/dry-run.js';
 import type { FrameServices } from '../call/services.js';

@@ -9,7 +9,7 @@ import type { Release } from '../quotas/quota.js';
 import type { Quotas } from '../quotas/quotas.js';
 import { answersUnderWay } from './answers-under-way.js';
 import { refuse } from '../errors.js';
-import type { CorsSettings } from './policy.js';
+import type { CorsSettings } from './browser-headers.js';
 
 /** A single read can contain 2,000 tiny requests. `UpgradableRequest` stops reading a connection with too many. */
 export function hasSentTooManyAhead(socket: Socket): boolean {

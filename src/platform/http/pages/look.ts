@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { PageFile } from './pages.js';
 import type { Refusal } from '../../errors.js';
 import type { Exchange } from '../exchange.js';
-import { allowStyles } from '../policy.js';
+import { allowStyles } from '../browser-headers.js';
 
 export const HTML = 'text/html; charset=utf-8';
 

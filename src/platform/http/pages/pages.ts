@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { refuse } from '../../errors.js';
 import type { Exchange } from '../exchange.js';
-import { allowPageScripts } from '../policy.js';
+import { allowPageScripts } from '../browser-headers.js';
 
 export interface PageFile {
   readonly contentType: string;
