@@ -94,7 +94,7 @@ export function createFairQueue({
     const { address, user } = asking;
     // A copy, because the original's user may become known while the call waits.
     const client: Client = { address, user };
-    if (quota.inUse() >= (settings.limits.total ?? Infinity)) makeRoomFor(address);
+    if (quota.boundOf(client) === 'server') makeRoomFor(address);
     const release = quota.take(client);
     return new Promise((admit, refuse) => {
       const waiter: Waiter = {
@@ -150,7 +150,7 @@ export function createFairQueue({
   }
 
   function turnAwayLate(waiter: Waiter): void {
-    const bound = boundOf(waiter.client);
+    const bound = boundOfLate(waiter.client);
     remove(waiter);
     waiter.refuse(quota.refusal(bound, 'too late'));
   }
@@ -160,7 +160,7 @@ export function createFairQueue({
    * could take the free slot. It's also the caller's if this address has more waiting calls than all others together.
    * Otherwise, it's the server's.
    */
-  function boundOf({ address, user }: Client): Bound {
+  function boundOfLate({ address, user }: Client): Bound {
     if (performance.now() - servedLastMs < waitMs / 2) {
       if (!hasPlaceFor(address, user)) return 'user';
       if (!hasPlace(address) && atWork.inUse() < places) return 'address';

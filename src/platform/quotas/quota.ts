@@ -34,6 +34,8 @@ export type Release = () => void;
 export interface Quota {
   /** Takes the amount, or throws a refusal. */
   take(client: Client, amount?: number): Release;
+  /** The limit that taking the amount would exceed. */
+  boundOf(client: Client, amount?: number): Bound | undefined;
   /** The refusal for a client at its limit, or one that waited too long. */
   refusal(bound: Bound, why?: 'no more' | 'too late'): Refusal;
   inUse(address?: string, user?: string): number;
@@ -68,10 +70,14 @@ export function createQuota({ name, events, retryAfterSeconds = () => 1, ...sett
     return held;
   }
 
-  function boundOf(held: HeldByAddress, user: string | undefined, amount: number): Bound | undefined {
-    const ofUser = user === undefined ? 0 : (held.users?.get(user)?.amount ?? 0);
-    if (user !== undefined && ofUser + amount > (limits.perUser ?? Infinity)) return 'user';
-    if (held.amount + amount > (limits.perAddress ?? Infinity)) return 'address';
+  function inUse(address: string, user?: string): number {
+    const held = addresses.get(address);
+    return (user === undefined ? held : held?.users?.get(user))?.amount ?? 0;
+  }
+
+  function boundOf({ address, user }: Client, amount = 1): Bound | undefined {
+    if (user !== undefined && inUse(address, user) + amount > (limits.perUser ?? Infinity)) return 'user';
+    if (inUse(address) + amount > (limits.perAddress ?? Infinity)) return 'address';
     return all.amount + amount > (limits.total ?? Infinity) ? 'server' : undefined;
   }
 
@@ -88,10 +94,11 @@ export function createQuota({ name, events, retryAfterSeconds = () => 1, ...sett
   }
 
   return {
-    take({ address, user }, amount = 1) {
-      const held = heldBy(address);
-      const bound = boundOf(held, user, amount);
+    take(client, amount = 1) {
+      const bound = boundOf(client, amount);
       if (bound) throw refusal(bound);
+      const { address, user } = client;
+      const held = heldBy(address);
       const ofUser = user === undefined ? undefined : userOf(held, user);
       const change = (by: number) => {
         all.amount += by;
@@ -107,12 +114,9 @@ export function createQuota({ name, events, retryAfterSeconds = () => 1, ...sett
         taken = 0;
       };
     },
+    boundOf,
     refusal,
-    inUse: (address, user) => {
-      if (address === undefined) return all.amount;
-      const held = addresses.get(address);
-      return (user === undefined ? held : held?.users?.get(user))?.amount ?? 0;
-    },
+    inUse: (address, user) => (address === undefined ? all.amount : inUse(address, user)),
     largest() {
       let largest: [address: string, amount: number] | undefined;
       for (const [address, { amount }] of addresses) if (amount > (largest?.[1] ?? 0)) largest = [address, amount];

@@ -198,6 +198,19 @@ describe('a full queue', () => {
       'b1',
     ]);
   });
+
+  it('drops nobody’s call for a user who has reached their own limit', async () => {
+    const uma = { address: 'u', user: 'usr_uma' };
+    const order = await servedOf({ limits: { of: 'calls', perUser: 1, total: 4 } }, [
+      ['a1', ANNA],
+      ['a2', ANNA],
+      ['a3', ANNA],
+      ['u1', uma],
+      ['u2', uma],
+    ]);
+    expect(order.toSorted()).toEqual(['a1', 'a2', 'a3', 'u1', 'u2 RATE_LIMITED']);
+    expect(refusals).toEqual(['user']);
+  });
 });
 
 describe('waiting', () => {
