@@ -107,6 +107,8 @@ async function start(
       log.info('an admin was created with the address in ADMIN_EMAIL');
   if (config.NODE_ENV === 'production' && config.WEBHOOKS_ALLOW_PRIVATE)
     log.warn('WEBHOOKS_ALLOW_PRIVATE is on: every user can make this server send requests inside its network');
+  if (config.NODE_ENV === 'production' && !config.RATE_LIMITS)
+    log.warn('RATE_LIMITS is off: nothing limits how often passwords can be guessed');
   if (config.NODE_ENV === 'production' && config.METRICS_TOKEN === undefined)
     log.warn('METRICS_TOKEN is not set: nobody can read /metrics');
   if (!services.mail.isOn)

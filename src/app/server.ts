@@ -175,7 +175,7 @@ export async function startServer(
       idempotencyKey: exchange.header('idempotency-key'),
       program: programOf(exchange.header('user-agent')),
     });
-    exchange.taken = caller.taken;
+    exchange.rateLimitResults = caller.rateLimitResults;
     const underWay = new RequestUnderWay(quotas.requests, caller.client);
     caller.underWay = underWay;
     exchange.response.once('close', () => underWay.end());

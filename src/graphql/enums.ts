@@ -16,6 +16,7 @@ import { EVENT_DESCRIPTIONS, EVENT_TYPES } from '../market/rules/events.js';
 import { CLOCK_ACTIONS, CLOCK_TRANSITIONS, DEADLINE_MODES, STAKE_DEADLINE } from '../market/rules/jobs/deadlines.js';
 import { JOB_ORDERS } from '../market/rules/jobs/orders.js';
 import { JOB_ACTION_LIST } from '../market/rules/lifecycle.js';
+import { NEAREST_MILES_MAX } from '../market/rules/market-limits.js';
 import { CHANNELS, EMAIL_PROBLEMS, NOTIFIED_TYPES } from '../market/rules/notifications.js';
 import { PURCHASE_STATE_KEYS, PURCHASE_STATES } from '../market/rules/purchases.js';
 import { BID_STATES, JOB_STATE_ROWS, JOB_STATES } from '../market/rules/states.js';
@@ -41,7 +42,7 @@ export function enumNamed(name: string): object | undefined {
 }
 
 /** Returns the object that identifies the enum in type-graphql. */
-function choice<V extends string>(
+function registerEnum<V extends string>(
   name: string,
   description: string,
   values: readonly V[],
@@ -58,33 +59,33 @@ function spelling(value: string): string {
   return value.replaceAll('.', '_').toUpperCase();
 }
 
-choice('UserType', 'The types of account.', ROLES, {
+registerEnum('UserType', 'The types of account.', ROLES, {
   homeowner: 'Posts jobs and awards them.',
   contractor: 'Bids on jobs and does the work.',
   admin: 'Decides disputes and verifies contractors.',
 });
 
-choice('EmailUndo', 'The state of a request to undo an email change.', EMAIL_UNDO_STATES, {
+registerEnum('EmailUndo', 'The state of a request to undo an email change.', EMAIL_UNDO_STATES, {
   pending: 'The account was used after the change, so support must decide with `settleEmailUndo`.',
   undone: 'The account has its former address again.',
   settled: 'Support has decided.',
 });
 
-choice('EmailUndoDecision', 'The address that keeps the account.', EMAIL_UNDO_DECISIONS, {
+registerEnum('EmailUndoDecision', 'The address that keeps the account.', EMAIL_UNDO_DECISIONS, {
   current: 'The account’s current address.',
   former: 'The former address, whose owner requested the undo.',
 });
 
-choice(
+registerEnum(
   'TokenTransferReason',
   'The reason for a transfer.',
   TRANSFER_REASON_KEYS,
   mapValues(TRANSFER_REASONS, ({ description }) => `${description}.`),
 );
 
-choice('PurchaseStatus', 'The status of a purchase.', PURCHASE_STATE_KEYS, PURCHASE_STATES);
+registerEnum('PurchaseStatus', 'The status of a purchase.', PURCHASE_STATE_KEYS, PURCHASE_STATES);
 
-choice('ErrorCode', 'The error codes in `errors[].extensions.code`.', ERROR_CODES, {
+registerEnum('ErrorCode', 'The error codes in `errors[].extensions.code`.', ERROR_CODES, {
   ...mapValues(REFUSALS, ([status, sentence], code) => `${sentence} REST returns ${status}.${reasonsInWords(code)}`),
   PERSISTED_QUERY_NOT_FOUND:
     'The server doesn’t have a document with this hash. Send the request again with the `query`. Not used in ' +
@@ -96,14 +97,14 @@ function reasonsInWords(code: ErrorCode): string {
   return reasons.length > 0 ? `\n\nThe reason is in \`errors[].extensions.reason\`:\n${reasons.join('')}` : '';
 }
 
-choice(
+registerEnum(
   'JobStatus',
   'The status of a job.',
   JOB_STATES,
   mapValues(JOB_STATE_ROWS, ({ description }) => description),
 );
 
-export const JobOrderEnum = choice('JobOrder', 'The order of a list of jobs.', JOB_ORDERS, {
+export const JobOrderEnum = registerEnum('JobOrder', 'The order of a list of jobs.', JOB_ORDERS, {
   newest:
     'The most recently created jobs first. A job’s place depends on when its draft was created, not on when it was ' +
     'published. To see new open jobs first, use `RECENTLY_UPDATED`.',
@@ -114,10 +115,11 @@ export const JobOrderEnum = choice('JobOrder', 'The order of a list of jobs.', J
   longest_unchanged:
     'The jobs that have been in their current status longest come first. Only admins can use this order.',
   nearest:
-    'The jobs nearest to the filter’s place first, within 100 miles. At the same distance, newer jobs come first.',
+    `The jobs nearest to the filter’s place first, within ${NEAREST_MILES_MAX} miles. At the same distance, newer jobs ` +
+    'come first.',
 });
 
-export const BidStatus = choice('BidStatus', 'The status of a bid.', BID_STATES, {
+export const BidStatus = registerEnum('BidStatus', 'The status of a bid.', BID_STATES, {
   pending: 'The homeowner hasn’t viewed the bid yet.',
   viewed: 'The homeowner has viewed the bid.',
   shortlisted: 'The homeowner has shortlisted the bid.',
@@ -126,18 +128,18 @@ export const BidStatus = choice('BidStatus', 'The status of a bid.', BID_STATES,
   withdrawn: 'The contractor withdrew the bid.',
 });
 
-choice('HoldStatus', 'The status of staked tokens.', HOLD_STATES, {
+registerEnum('HoldStatus', 'The status of staked tokens.', HOLD_STATES, {
   active: 'The tokens are held.',
   released: 'The tokens were released.',
 });
 
-choice('Urgency', 'How soon a job should be done. It sets the price of publishing.', URGENCIES, {
+registerEnum('Urgency', 'How soon a job should be done. It sets the price of publishing.', URGENCIES, {
   standard: `Publishing costs ${PUBLISH_COST.standard} tokens.`,
   priority: `Publishing costs ${PUBLISH_COST.priority} tokens.`,
   urgent: `Publishing costs ${PUBLISH_COST.urgent} tokens.`,
 });
 
-choice(
+registerEnum(
   'JobAction',
   'The operations on a job.',
   JOB_ACTION_LIST.map(({ action }) => action),
@@ -149,14 +151,14 @@ choice(
   ),
 );
 
-choice('JobWarningCode', 'The problem that a warning reports.', WARNING_CODES, {
+registerEnum('JobWarningCode', 'The problem that a warning reports.', WARNING_CODES, {
   UNKNOWN_CATEGORY: 'The category isn’t in the catalog.',
   UNKNOWN_PLACE: 'We don’t know the ZIP code, or we don’t know a city of that name in the state.',
   PLACE_MISMATCH: 'The ZIP code and the city are far apart.',
   DATE_IN_PAST: 'A date is in the past in every time zone.',
 });
 
-choice(
+registerEnum(
   'BidAction',
   'The operations on a bid.',
   BID_ACTION_LIST.map(({ action }) => action),
@@ -168,17 +170,22 @@ choice(
   ),
 );
 
-choice('JobEventType', 'The types of events on a job and its bids.', EVENT_TYPES, EVENT_DESCRIPTIONS);
+registerEnum('JobEventType', 'The types of events on a job and its bids.', EVENT_TYPES, EVENT_DESCRIPTIONS);
 
-export const ContractorOrderEnum = choice('ContractorOrder', 'The order of a list of contractors.', CONTRACTOR_ORDERS, {
-  newest: 'The newest contractors first.',
-  best_rated:
-    'The best average rating first. Ties go to the contractor with more ratings. Unrated contractors come last.',
-  most_completed: 'The most completed jobs first. Ties go to the better rated contractor.',
-  nearest: 'The contractors nearest to the filter’s place first. Ties go to the better rated contractor.',
-});
+export const ContractorOrderEnum = registerEnum(
+  'ContractorOrder',
+  'The order of a list of contractors.',
+  CONTRACTOR_ORDERS,
+  {
+    newest: 'The newest contractors first.',
+    best_rated:
+      'The best average rating first. Ties go to the contractor with more ratings. Unrated contractors come last.',
+    most_completed: 'The most completed jobs first. Ties go to the better rated contractor.',
+    nearest: 'The contractors nearest to the filter’s place first. Ties go to the better rated contractor.',
+  },
+);
 
-choice('ClockAction', 'What the service does when a deadline passes.', CLOCK_ACTIONS, {
+registerEnum('ClockAction', 'What the service does when a deadline passes.', CLOCK_ACTIONS, {
   expire: CLOCK_TRANSITIONS.expire.description,
   approve: CLOCK_TRANSITIONS.approve.description,
   escalate: CLOCK_TRANSITIONS.escalate.description,
@@ -186,13 +193,13 @@ choice('ClockAction', 'What the service does when a deadline passes.', CLOCK_ACT
   release_stake: STAKE_DEADLINE.description,
 });
 
-choice('DeadlineMode', 'What a server does about deadlines.', DEADLINE_MODES, {
+registerEnum('DeadlineMode', 'What a server does about deadlines.', DEADLINE_MODES, {
   off: 'Nothing.',
   remind: 'It reminds people, and tells admins when a deadline has passed.',
   act: 'It reminds people, and acts when a deadline passes.',
 });
 
-choice('DisputeEnding', 'The ways in which a dispute can end.', DISPUTE_ENDINGS, {
+registerEnum('DisputeEnding', 'The ways in which a dispute can end.', DISPUTE_ENDINGS, {
   agreement: 'Both parties sent the same resolution, or one accepted the other’s proposal.',
   decision_accepted: 'The contractor accepted an admin’s decision.',
   decision_stood: 'The contractor didn’t appeal an admin’s decision in time.',
@@ -200,43 +207,43 @@ choice('DisputeEnding', 'The ways in which a dispute can end.', DISPUTE_ENDINGS,
   completed_by_admin: 'An admin completed the job outside the normal flow.',
 });
 
-choice('ApiKeyAccess', 'What an API key can do.', API_KEY_ACCESSES, {
+registerEnum('ApiKeyAccess', 'What an API key can do.', API_KEY_ACCESSES, {
   read: 'Queries and subscriptions only. Every mutation fails with `FORBIDDEN`.',
   full: 'Everything that its owner can do, except manage the email address, password, sessions, and API keys.',
 });
 
-choice('WebhookStatus', 'The status of a webhook endpoint.', WEBHOOK_STATES, {
+registerEnum('WebhookStatus', 'The status of a webhook endpoint.', WEBHOOK_STATES, {
   active: 'Events are sent.',
   paused: 'Events wait.',
 });
 
-choice('WebhookPauseReason', 'Why a webhook endpoint is paused.', WEBHOOK_PAUSE_REASONS, WEBHOOK_PAUSES);
+registerEnum('WebhookPauseReason', 'Why a webhook endpoint is paused.', WEBHOOK_PAUSE_REASONS, WEBHOOK_PAUSES);
 
-choice('WebhookEventType', 'The types of events that webhook endpoints get.', DELIVERED_TYPES, {
+registerEnum('WebhookEventType', 'The types of events that webhook endpoints get.', DELIVERED_TYPES, {
   ...EVENT_DESCRIPTIONS,
   ...ACCOUNT_EVENT_DESCRIPTIONS,
   [TEST_EVENT_TYPE]: 'A test event, sent by `sendTestEvent`.',
 });
 
-choice('AccountEventType', 'The types of events on an account.', ACCOUNT_EVENT_TYPES, ACCOUNT_EVENT_DESCRIPTIONS);
+registerEnum('AccountEventType', 'The types of events on an account.', ACCOUNT_EVENT_TYPES, ACCOUNT_EVENT_DESCRIPTIONS);
 
-choice('NotificationType', 'The types of events that people are notified of.', NOTIFIED_TYPES, {
+registerEnum('NotificationType', 'The types of events that people are notified of.', NOTIFIED_TYPES, {
   ...EVENT_DESCRIPTIONS,
   ...ACCOUNT_EVENT_DESCRIPTIONS,
 });
 
-choice('NotificationChannel', 'When a notification is emailed.', CHANNELS, {
+registerEnum('NotificationChannel', 'When a notification is emailed.', CHANNELS, {
   now: 'Immediately.',
   daily: 'In the daily digest.',
   off: 'Never. It’s still in the feed.',
 });
 
-choice('EmailProblem', 'Why you don’t get emails about notifications.', EMAIL_PROBLEMS, {
+registerEnum('EmailProblem', 'Why you don’t get emails about notifications.', EMAIL_PROBLEMS, {
   unconfirmed: 'You haven’t confirmed your email address.',
   undeliverable: 'The mail server permanently rejected the last email to your address.',
 });
 
-export const WebhookDeliveryStatus = choice(
+export const WebhookDeliveryStatus = registerEnum(
   'WebhookDeliveryStatus',
   'The status of a delivery.',
   DELIVERY_STATUSES,

@@ -4,7 +4,7 @@
  */
 
 /** The maximum length of each kind of text field. Notes and longer fields may contain line breaks. */
-export const FIELD_TEXT = { note: 5_000, email: 254, url: 2_000, listItems: 50, cursor: 500, moment: 40 } as const;
+export const FIELD_TEXT = { note: 5_000, email: 254, url: 2_000, listItems: 50, cursor: 500, timestamp: 40 } as const;
 
 export const PAGE = {
   perPageDefault: 20,

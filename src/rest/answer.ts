@@ -22,7 +22,7 @@ export async function sendResult(
   const body = isPage(result)
     ? await pageBody(exchange, result, input, route, caller)
     : await route.write(result, caller);
-  setRateLimitHeaders(exchange.response, caller.taken);
+  setRateLimitHeaders(exchange.response, caller.rateLimitResults);
   setETag(exchange, body);
   if (route.location) exchange.response.setHeader('Location', route.location(body));
   if (isUnchanged(exchange, route)) return exchange.sendNothing(304);

@@ -19,7 +19,7 @@ export function openStripeWebhook(services: Services): Pages {
   const { payments, db, rateLimits, metrics } = services;
 
   async function assertWithinRate({ address }: Exchange): Promise<void> {
-    const { allowed, retryAfterSeconds } = await rateLimits.take(services.budget(BUDGET), addressIdentity(address));
+    const { allowed, retryAfterSeconds } = await rateLimits.consume(services.budget(BUDGET), addressIdentity(address));
     if (allowed) return;
     metrics.recordRateLimit(BUDGET);
     throw refuse('RATE_LIMITED', {

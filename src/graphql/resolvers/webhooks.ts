@@ -12,6 +12,7 @@ import {
 import { replayEvents } from '../../market/operations/webhooks/replay.js';
 import { perform } from '../../platform/call/operation.js';
 import { nestedPage } from '../../platform/call/paging.js';
+import { WEBHOOKS } from '../../market/rules/market-limits.js';
 import type { DeliveryStatus } from '../../market/rules/webhooks.js';
 import type { WebhookEndpoint as Endpoint } from '../../market/store/webhooks/webhooks.js';
 import type { Context } from '../context.js';
@@ -56,7 +57,7 @@ export class WebhookResolver {
   }
 
   @FieldResolver(() => WebhookDeliveryConnection, {
-    description: 'The deliveries to this endpoint, newest first. They’re kept for 30 days.',
+    description: `The deliveries to this endpoint, newest first. They’re kept for ${WEBHOOKS.deliveriesKeptDays} days.`,
   })
   async deliveries(
     @Arg('status', () => WebhookDeliveryStatus, { nullable: true, description: 'Only deliveries with this status.' })

@@ -119,7 +119,7 @@ type OnFailure = (kind: Kind, error: unknown) => void;
 type DropCounts = Readonly<Record<Kind, number>>;
 
 /** If deleting one kind of row fails, the other kinds are still deleted. */
-export async function tidy(db: Db, onFailure: OnFailure, signal?: AbortSignal): Promise<DropCounts> {
+export async function deleteExpired(db: Db, onFailure: OnFailure, signal?: AbortSignal): Promise<DropCounts> {
   const counts: Record<Kind, number> = {
     records: 0,
     tokens: 0,
@@ -148,7 +148,7 @@ export function startCleanup(db: Db, onFailure: OnFailure): { close(): Promise<v
   const closing = new AbortController();
   let running: Promise<unknown> | undefined;
   const look = () => {
-    running ??= tidy(db, onFailure, closing.signal).finally(() => (running = undefined));
+    running ??= deleteExpired(db, onFailure, closing.signal).finally(() => (running = undefined));
   };
   const first = setTimeout(look, HOUSEKEEPING.firstAfterMs);
   const looking = setInterval(look, HOUSEKEEPING.everyMs);

@@ -34,7 +34,7 @@ export function decryptSecrets(
   now: number,
 ): string[] | undefined {
   const currentSecrets = secrets.filter(({ endsAt }) => endsAt === null || endsAt > now);
-  const [newest, ...others] = currentSecrets.map(({ sealed }) => encryptor.open(sealed, endpointId));
+  const [newest, ...others] = currentSecrets.map(({ sealed }) => encryptor.decrypt(sealed, endpointId));
   return newest === undefined ? undefined : [newest, ...others.filter((secret) => secret !== undefined)];
 }
 

@@ -9,7 +9,7 @@ import { WEBHOOKS } from '../rules/market-limits.js';
 import type { Encryptor } from '../../platform/security/encryption.js';
 import type { DatabaseWatch } from '../../platform/db/database-watch.js';
 import { insertCursor, selectFanOutState, stepCursor } from '../store/webhooks/webhook-fan-out.js';
-import { resealWebhookSecrets } from '../store/webhooks/webhooks.js';
+import { reencryptWebhookSecrets } from '../store/webhooks/webhooks.js';
 
 interface WebhookOptions {
   readonly queue: Pick<Queue, 'db' | 'wake'>;
@@ -28,12 +28,12 @@ export async function openWebhooks({
 }: WebhookOptions): Promise<Pick<Repeated, 'close'>> {
   const { db } = queue;
   await insertCursor(db, {});
-  const resealCount = await resealWebhookSecrets(db, encryptor.keyName, (sealedSecret, id) => {
-    const secret = encryptor.open(sealedSecret, id);
+  const reencryptedCount = await reencryptWebhookSecrets(db, encryptor.keyName, (encryptedSecret, id) => {
+    const secret = encryptor.decrypt(encryptedSecret, id);
     return secret === undefined ? undefined : encryptor.encrypt(secret, id);
   });
-  if (resealCount > 0)
-    log.info({ endpoints: resealCount }, 'webhook secrets were encrypted again with the current JWT_SECRET');
+  if (reencryptedCount > 0)
+    log.info({ endpoints: reencryptedCount }, 'webhook secrets were encrypted again with the current JWT_SECRET');
 
   /** While there are no endpoints, new events don't wake the fan-out. The timer still moves the cursor. */
   let hasEndpoints = false;

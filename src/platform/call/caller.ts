@@ -31,7 +31,7 @@ type BudgetOf<S extends FrameServices> = Parameters<S['budget']>[0];
 
 export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices<V> = FrameServices<V>> {
   /** The rate limits that this request has consumed, for the response headers. */
-  readonly taken = new Map<string, RateLimitResult>();
+  readonly rateLimitResults = new Map<string, RateLimitResult>();
   /** The database for calls outside a dry run. Its connections count against the caller's quota. */
   readonly pool: RequestDb;
   dryRun: DryRun | undefined;
@@ -85,7 +85,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   /** Runs a whole request, and then rolls back its dry run, if it started one. */
   async withDryRunEnd<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await this.services.db.asOneHolder(work);
+      return await this.services.db.asOneRequest(work);
     } finally {
       await this.dryRun?.end();
     }
@@ -132,17 +132,17 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
 
   /** Counts the call against a rate limit, or fails with `retryAfter`. The count can be refunded. */
   async consume(name: BudgetOf<S>, identity: string, counted = 'requests'): Promise<Consumption> {
-    const taken = await this.#take(name, identity);
-    this.taken.set(name, taken);
-    if (!taken.allowed) {
-      const { retryAfterSeconds: retryAfter } = taken;
+    const result = await this.#count(name, identity);
+    this.rateLimitResults.set(name, result);
+    if (!result.allowed) {
+      const { retryAfterSeconds: retryAfter } = result;
       const message = `Too many ${counted}. Try again in ${inWords(retryAfter)}.`;
       throw refuse('RATE_LIMITED', { message, details: { retryAfter, limit: name } });
     }
     return {
       refund: () => {
-        this.taken.delete(name);
-        return taken.refund();
+        this.rateLimitResults.delete(name);
+        return result.refund();
       },
     };
   }
@@ -152,15 +152,15 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
    * the limit is reached.
    */
   async tryConsume(name: BudgetOf<S>, identity: string): Promise<number> {
-    const { allowed, retryAfterSeconds } = await this.#take(name, identity);
+    const { allowed, retryAfterSeconds } = await this.#count(name, identity);
     return allowed ? 0 : retryAfterSeconds;
   }
 
-  async #take(name: BudgetOf<S>, identity: string): Promise<RateLimitResult> {
+  async #count(name: BudgetOf<S>, identity: string): Promise<RateLimitResult> {
     const { rateLimits, metrics } = this.services;
-    const taken = await rateLimits.take(this.services.budget(name), identity);
-    if (!taken.allowed) metrics.recordRateLimit(name);
-    return taken;
+    const result = await rateLimits.consume(this.services.budget(name), identity);
+    if (!result.allowed) metrics.recordRateLimit(name);
+    return result;
   }
 }
 

@@ -54,8 +54,6 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
   readonly asksDatabase?: boolean;
   /** True if null clears a field. Null and an omitted field then differ. */
   readonly nullClears?: boolean;
-  /** Loads data that is slow to load the first time. Runs before a transaction begins. */
-  load?(input: Input): Promise<void>;
   /**
    * Slow work such as hashing, which runs before a transaction begins. In a dry run, the operation must be the only
    * mutation. Otherwise, an earlier mutation's transaction would be open.
@@ -191,7 +189,6 @@ async function run<Input, Output>(
   const { caller } = context;
   if (operation.answersSecret && caller.dryRun) throw invalidField('Dry-Run', NOTHING_TO_SHOW);
   const idempotency = keyOf(operation, input, context);
-  await operation.load?.(input);
   const output = await (idempotency
     ? runOnce(operation, input, context, idempotency)
     : runPlainly(operation, input, context));

@@ -58,7 +58,7 @@ export interface Database extends Db {
   ofRequest(client: Client): RequestDb;
   readonly queue: Pick<FairQueue, 'active' | 'waiting'>;
   /** Marks a request that keeps its transaction open across several calls. Only the `watch` hook uses this. */
-  asOneHolder<T>(work: () => Promise<T>): Promise<T>;
+  asOneRequest<T>(work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export interface TransactionWatch {
   asking(): void;
   holding<T>(work: () => Promise<T>): Promise<T>;
   /** Runs a request whose transaction stays open while other parts of the request run. */
-  asOneHolder<T>(work: () => Promise<T>): Promise<T>;
+  asOneRequest<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface DatabaseHooks {
@@ -241,7 +241,7 @@ export function connect(
     of: (client) => of(client),
     ofRequest: (client) => of(client, undefined, replica?.readsOf(client)),
     queue,
-    asOneHolder: (work) => hooks.watch?.asOneHolder(work) ?? work(),
+    asOneRequest: (work) => hooks.watch?.asOneRequest(work) ?? work(),
     close: () => pool.end({ timeout: 5 }),
   };
 }

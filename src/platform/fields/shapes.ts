@@ -20,10 +20,10 @@ const NO_TIMESTAMP = 'must be a timestamp with a time zone, such as 2026-05-04T1
 
 export const timestampInBody = z.iso
   .datetime({ offset: true, error: ({ input }) => (input === undefined ? undefined : NO_TIMESTAMP) })
-  .max(FIELD_TEXT.moment)
+  .max(FIELD_TEXT.timestamp)
   .refine((text) => !isOutOfRange(Date.parse(text)), 'must be in the years 1 to 9999')
   .transform((text) => new Date(text))
-  .meta({ moment: true });
+  .meta({ timestamp: true });
 
 /**
  * Checks the rule even if other fields are invalid, so one refusal lists every problem. Fields with the wrong type are
@@ -70,7 +70,7 @@ export type ShapeKind =
 export function kindOf(schema: z.core.$ZodType): ShapeKind {
   const inner = innermost(schema);
   if (metaOf(schema).day) return { is: 'date' };
-  if (metaOf(schema).moment) return { is: 'timestamp' };
+  if (metaOf(schema).timestamp) return { is: 'timestamp' };
   if (inner instanceof z.ZodNumber) return { is: inner.isInt ? 'integer' : 'number' };
   if (inner instanceof z.ZodBoolean) return { is: 'boolean' };
   if (inner instanceof z.ZodEnum)

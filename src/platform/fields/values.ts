@@ -14,7 +14,7 @@ declare module 'zod' {
     idPrefix?: string;
     day?: boolean;
     /** True for a timestamp. */
-    moment?: boolean;
+    timestamp?: boolean;
     /** The total length of the strings in a free-form object. */
     charactersMax?: number;
     setByService?: readonly string[];

@@ -121,7 +121,7 @@ export async function openGraphqlApi(
     const { response } = exchange;
     if (caller.dryRun) response.setHeader('Dry-Run', 'true');
     if (caller.replayed) response.setHeader('Idempotency-Replayed', 'true');
-    setRateLimitHeaders(response, caller.taken);
+    setRateLimitHeaders(response, caller.rateLimitResults);
     for (const [name, value] of headers) response.setHeader(name, value);
     exchange.send(status, contentType, caller.dryRun ? withEffects(text, caller.dryRun.effects) : text);
   }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RequestRecord } from '../telemetry/record.js';
 import { addressIdentity } from '../security/address.js';
-import type { RateLimitResult } from '../security/rate-limit.js';
+import type { RateLimitResults } from '../security/rate-limit.js';
 import { HEAVY_READ } from '../caller-limits.js';
 import type { Client } from '../quotas/quota.js';
 import { waitForSlot, type Quotas } from '../quotas/quotas.js';
@@ -26,7 +26,7 @@ export class Exchange {
   readonly record = new RequestRecord();
   /** The route's pattern, for logs and metrics. Never the path with its IDs. */
   route = 'unmatched';
-  taken: Iterable<readonly [name: string, taken: RateLimitResult]> = [];
+  rateLimitResults: RateLimitResults = [];
   /** When the response became a stream. A stream's duration doesn't measure the server's speed. */
   streamBeganMs: number | undefined;
 

@@ -22,11 +22,11 @@ export function answerUnreadable(
     const body = JSON.stringify(bodyOf(refusal, requestId));
     socket.end(`${headOf(refusal.status, Buffer.byteLength(body), requestId)}\r\n\r\n${body}`);
     // The client may keep sending instead of reading the response.
-    socket.setTimeout(LAST_WORDS_MS, () => socket.destroy());
+    socket.setTimeout(CLOSE_TIMEOUT_MS, () => socket.destroy());
   });
 }
 
-const LAST_WORDS_MS = 1_000;
+const CLOSE_TIMEOUT_MS = 1_000;
 
 function refusalOf(code: string | undefined, headBytesMax: number): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW')

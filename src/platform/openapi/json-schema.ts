@@ -54,7 +54,7 @@ const OWN_METADATA = new Set([
   'setByService',
   'charactersMax',
   'answerMinimum',
-  'moment',
+  'timestamp',
   'description',
   RULES,
 ]);

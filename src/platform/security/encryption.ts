@@ -11,7 +11,7 @@ export interface Encryptor {
   /** Decryption needs the same `about`, so text copied to another row can't be decrypted there. */
   encrypt(text: string, about: string): string;
   /** Returns undefined if neither key decrypts the text. */
-  open(sealedText: string, about: string): string | undefined;
+  decrypt(encryptedText: string, about: string): string | undefined;
 }
 
 const CIPHER = 'aes-256-gcm';
@@ -36,10 +36,10 @@ export function createEncryptor({
         'base64url',
       );
     },
-    open(sealedText, about) {
-      const bytes = Buffer.from(sealedText, 'base64url');
+    decrypt(encryptedText, about) {
+      const bytes = Buffer.from(encryptedText, 'base64url');
       for (const key of keys) {
-        const text = decrypt(key, bytes, about);
+        const text = decryptedWith(key, bytes, about);
         if (text !== undefined) return text;
       }
       return undefined;
@@ -51,7 +51,7 @@ function keyFrom(secret: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', 'key of the secrets of webhooks', 32));
 }
 
-function decrypt(key: Buffer, bytes: Buffer, about: string): string | undefined {
+function decryptedWith(key: Buffer, bytes: Buffer, about: string): string | undefined {
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
     .setAAD(Buffer.from(about))

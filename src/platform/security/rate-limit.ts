@@ -46,9 +46,11 @@ export interface RateLimitResult {
   refund(): Promise<void>;
 }
 
+export type RateLimitResults = Iterable<readonly [name: string, result: RateLimitResult]>;
+
 export interface RateLimits {
   /** Counts the call if there is room. Refused calls don't count. */
-  take(budget: RateBudget, key: string): Promise<RateLimitResult>;
+  consume(budget: RateBudget, key: string): Promise<RateLimitResult>;
   storeInUse(): 'memory' | 'redis';
   /** Resolves within a second or two, once it's known whether Redis is reachable. */
   ready(): Promise<void>;
@@ -66,19 +68,19 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
     : undefined;
   const counters = new Map<string, Counters>();
 
-  async function take(budget: RateBudget, key: string): Promise<RateLimitResult> {
+  async function consume(budget: RateBudget, key: string): Promise<RateLimitResult> {
     const call: { counted?: CountedCall } = {};
     const allowed = await isAllowed(budget, async () => {
       call.counted = await count(budget, shortKey(key));
       return call.counted.hasRoom;
     });
     if (call.counted && !allowed) await uncount(call.counted);
-    return takenOf(budget, allowed, call.counted, uncount);
+    return resultOf(budget, allowed, call.counted, uncount);
   }
 
   async function count(budget: RateBudget, key: string): Promise<CountedCall> {
     const { inMemory, inRedis } = countersOf(budget);
-    return (inRedis && (await connection?.attempt(() => consume(inRedis, key)))) ?? consume(inMemory, key);
+    return (inRedis && (await connection?.attempt(() => countIn(inRedis, key)))) ?? countIn(inMemory, key);
   }
 
   async function uncount({ counter, key, windowEndsMs }: CountedCall): Promise<void> {
@@ -95,7 +97,7 @@ function countingLimits(settings: RateLimitSettings): RateLimits {
   }
 
   return {
-    take,
+    consume,
     storeInUse: () => (connection?.isReachable() ? 'redis' : 'memory'),
     ready: async () => connection?.ready(),
     close: async () => connection?.close(),
@@ -126,7 +128,7 @@ function createCounters({ name, max, windowSeconds }: RateBudget, redis: Redis |
 }
 
 /** Counts a call. The counter also counts calls above the limit, and `uncount` removes them. */
-async function consume(counter: CountedCall['counter'], key: string): Promise<CountedCall> {
+async function countIn(counter: CountedCall['counter'], key: string): Promise<CountedCall> {
   try {
     return countedCall(counter, key, true, await counter.consume(key));
   } catch (refusal) {
@@ -178,7 +180,7 @@ async function isAllowed({ name, max }: RateBudget, countCall: () => Promise<boo
   return (await limiter.refusal(field, { max: 1, readOnly: true })) === undefined;
 }
 
-function takenOf(
+function resultOf(
   { max, windowSeconds }: RateBudget,
   allowed: boolean,
   counted: CountedCall | undefined,
@@ -215,7 +217,7 @@ async function passEverything({ max, windowSeconds }: RateBudget): Promise<RateL
 }
 
 const NO_LIMITS: RateLimits = {
-  take: passEverything,
+  consume: passEverything,
   storeInUse: () => 'memory',
   ready: async () => undefined,
   close: async () => undefined,

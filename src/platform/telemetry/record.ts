@@ -75,7 +75,7 @@ interface SentExtensions extends Explanation {
 }
 
 /** The log line's fields that are known so far. */
-export function lineOf(record: RequestRecord, { address, user = record.claimedUser }: RequestHolder) {
+export function lineOf(record: RequestRecord, { address, user = record.claimedUser }: Requester) {
   const { api, operations, codes, reason, limit, overload, sqlstate, account, apiKey, document, traceId } = record;
   return {
     address,
@@ -94,7 +94,7 @@ export function lineOf(record: RequestRecord, { address, user = record.claimedUs
   };
 }
 
-interface RequestHolder {
+interface Requester {
   readonly address: string;
   readonly user?: string | undefined;
 }

@@ -1,6 +1,6 @@
 /** Undoing an email change: who can do it, what it gives back, and what support decides in a dispute. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tidy } from '../../../src/market/store/housekeeping.js';
+import { deleteExpired } from '../../../src/market/store/housekeeping.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { admin, contractor, homeowner, join, programOf, type Person } from '../../story/cast.js';
 import { DRAFT } from '../../story/journey.js';
@@ -314,7 +314,7 @@ describe('an undo after the account was used', () => {
     await app.sql`update mails set created_at = now() - interval '90 days', expires_at = now() - interval '80 days'
       where user_id = ${person.userId} or email in (${person.email}, ${current})`;
     const failures: unknown[] = [];
-    expect((await tidy(app.services.db, (_, error) => failures.push(error))).mails).toBeGreaterThan(0);
+    expect((await deleteExpired(app.services.db, (_, error) => failures.push(error))).mails).toBeGreaterThan(0);
     expect([await mailsTo(app, person.email), failures]).toEqual([[], []]);
     expect((await signUp(person.email)).body.details.code).toBe('EMAIL_TAKEN');
     const listed = async (query: string) =>
@@ -356,7 +356,7 @@ describe('an undo after the account was used', () => {
     expect(await asAdmin(person)).toMatchObject({ email: third, email_undo: 'pending', email_undo_address: second });
     // Both claims remain, however long they wait.
     await app.sql`update mails set created_at = created_at - interval '90 days' where user_id = ${person.userId}`;
-    await tidy(app.services.db, (_, error) => expect(error).toBeUndefined());
+    await deleteExpired(app.services.db, (_, error) => expect(error).toBeUndefined());
     expect((await signUp(person.email)).body.details.code).toBe('EMAIL_TAKEN');
     expect((await settle(person.userId, 'current')).body).toMatchObject({
       email: third,

@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { Db } from '../../../src/platform/db/database.js';
-import { startCleanup, tidy } from '../../../src/market/store/housekeeping.js';
+import { startCleanup, deleteExpired } from '../../../src/market/store/housekeeping.js';
 import { newId } from '../../../src/market/store/new-id.js';
 import { homeowner, programOf } from '../../story/cast.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
@@ -27,7 +27,7 @@ const NOTHING = {
   mails: 0,
 };
 const tidyAll = () =>
-  tidy(app.services.db, (_, error) => {
+  deleteExpired(app.services.db, (_, error) => {
     throw error;
   });
 
@@ -151,7 +151,7 @@ const EACH = [
 it("deletes the rest if one kind of row can't be deleted, and says which", async () => {
   const db = emptyDatabase('dropTokens');
   const failed: string[] = [];
-  await tidy(db, (kind, error) => failed.push(`${kind}: ${String(error)}`));
+  await deleteExpired(db, (kind, error) => failed.push(`${kind}: ${String(error)}`));
   expect(failed).toEqual(['tokens: Error: It takes too long.']);
   expect(db.sent).toEqual(EACH);
 });

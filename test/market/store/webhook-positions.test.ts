@@ -4,7 +4,7 @@ import type { EventType } from '../../../src/market/rules/events.js';
 import type { JobId, WebhookEndpointId } from '../../../src/market/rules/ids.js';
 import type { Viewer } from '../../../src/market/rules/viewer.js';
 import { newId } from '../../../src/market/store/new-id.js';
-import { tidy } from '../../../src/market/store/housekeeping.js';
+import { deleteExpired } from '../../../src/market/store/housekeeping.js';
 import { stepCursor } from '../../../src/market/store/webhooks/webhook-fan-out.js';
 import fc from '../../setup/random/property.js';
 import { openWebhookLog, type WebhookLog } from './webhook-log.js';
@@ -20,7 +20,7 @@ const chain = async (endpoint: WebhookEndpointId) =>
 
 async function deleteOldDeliveries(): Promise<void> {
   await log.sql`update webhook_deliveries set created_at = now() - interval '31 days'`;
-  await tidy(log.db, (_, error) => {
+  await deleteExpired(log.db, (_, error) => {
     throw error;
   });
 }

@@ -45,7 +45,7 @@ async function msOf(work: () => Promise<unknown>): Promise<number> {
 
 it("no longer if Redis can't be reached from the start", async () => {
   const rates = await openOn('/nowhere/at/all');
-  expect(await msOf(() => passed(100, () => rates.take(FIVE, 'ann')))).toBeLessThan(100);
+  expect(await msOf(() => passed(100, () => rates.consume(FIVE, 'ann')))).toBeLessThan(100);
 });
 
 it("a window of a second lasts a second by Redis's clock, and refused calls don't prolong it", async () => {
@@ -53,8 +53,8 @@ it("a window of a second lasts a second by Redis's clock, and refused calls don'
   const brief = { name: 'brief', max: 3, windowSeconds: 1 };
   let refused = 0;
   const ms = await msOf(async () => {
-    expect(await passed(10, () => rates.take(brief, 'ann'))).toBe(3);
-    while (!(await rates.take(brief, 'ann')).allowed) refused += 1;
+    expect(await passed(10, () => rates.consume(brief, 'ann'))).toBe(3);
+    while (!(await rates.consume(brief, 'ann')).allowed) refused += 1;
   });
   expect(ms).toBeGreaterThanOrEqual(990);
   expect(refused).toBeGreaterThan(0);
@@ -75,7 +75,7 @@ it('hardly longer while Redis is killed and restarted', async () => {
 it("until a timeout for a Redis that doesn't respond, and then not at all", async () => {
   const rates = await openOn(server.socket, 150);
   server.freeze();
-  expect(await msOf(() => passed(1_000, () => rates.take(FIVE, 'frozen')))).toBeLessThan(300);
+  expect(await msOf(() => passed(1_000, () => rates.consume(FIVE, 'frozen')))).toBeLessThan(300);
   const waits = await watching(rates, () => sleep(2_500));
   expect(Math.max(...waits)).toBeLessThan(50);
   server.thaw();
@@ -98,7 +98,7 @@ const MILLION_IDENTITIES = `
   const rates = createRateLimits({ enabled: true, onRedisLost() {}, onRedisBack() {} });
   const budget = { name: 'five', max: 5, windowSeconds: 3600 };
   for (let i = 0; i < 1_000_000; i += 1) {
-    const { allowed } = await rates.take(budget, i + ' of some sixty characters, as an email and an address');
+    const { allowed } = await rates.consume(budget, i + ' of some sixty characters, as an email and an address');
     if (!allowed) throw new Error('refused');
     if (i % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
@@ -111,7 +111,7 @@ async function watching(rates: RateLimits, happening: () => Promise<unknown>): P
   let over = false;
   const caller = async (name: string) => {
     while (!over) {
-      waitsMs.push(await msOf(() => rates.take({ ...FIVE, name: 'watched' }, name)));
+      waitsMs.push(await msOf(() => rates.consume({ ...FIVE, name: 'watched' }, name)));
       await sleep(1);
     }
   };

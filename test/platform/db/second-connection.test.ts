@@ -57,7 +57,7 @@ it("doesn't report what is sent in the transaction, before it, after it, or by o
 it('reports whatever a request asks for while its own transaction stays open', async () => {
   let begun = () => {};
   let finish = () => {};
-  await db.asOneHolder(async () => {
+  await db.asOneRequest(async () => {
     await ask(db);
     const open = new Promise<void>((resolve) => (begun = resolve));
     const finished = new Promise<void>((resolve) => (finish = resolve));
@@ -77,6 +77,6 @@ it('reports whatever a request asks for while its own transaction stays open', a
 it('reports nothing if nobody asked', async () => {
   // With three connections, one address may use two at the same time.
   const plain = connect(database.connection, { poolSize: 3 });
-  expect(await plain.asOneHolder(() => plain.inTransaction(() => ask(plain)))).toEqual([{ one: 1 }]);
+  expect(await plain.asOneRequest(() => plain.inTransaction(() => ask(plain)))).toEqual([{ one: 1 }]);
   await plain.close();
 });

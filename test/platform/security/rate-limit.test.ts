@@ -54,14 +54,14 @@ describe('rate limits in memory', () => {
 
   it('allow exactly 5 of 1,000 parallel calls at a limit of 5', async () => {
     const limits = open();
-    expect(await passed(times(1_000, () => limits.take(FIVE, 'ann')))).toBe(5);
+    expect(await passed(times(1_000, () => limits.consume(FIVE, 'ann')))).toBe(5);
     expect(limits.storeInUse()).toBe('memory');
   });
 
   it('report what remains, and when the window ends', async () => {
     const limits = open();
     const facts = { limit: 5, windowSeconds: 60 };
-    expect(await limits.take(FIVE, 'ann')).toMatchObject({
+    expect(await limits.consume(FIVE, 'ann')).toMatchObject({
       allowed: true,
       remaining: 4,
       resetSeconds: 60,
@@ -69,9 +69,9 @@ describe('rate limits in memory', () => {
       ...facts,
     });
     goTo(20_000);
-    await Promise.all(times(4, () => limits.take(FIVE, 'ann')));
+    await Promise.all(times(4, () => limits.consume(FIVE, 'ann')));
     goTo(20_001);
-    expect(await limits.take(FIVE, 'ann')).toMatchObject({
+    expect(await limits.consume(FIVE, 'ann')).toMatchObject({
       allowed: false,
       remaining: 0,
       resetSeconds: 40,
@@ -79,21 +79,21 @@ describe('rate limits in memory', () => {
       ...facts,
     });
     goTo(59_999);
-    expect(await limits.take(FIVE, 'ann')).toMatchObject({ allowed: false, retryAfterSeconds: 1 });
+    expect(await limits.consume(FIVE, 'ann')).toMatchObject({ allowed: false, retryAfterSeconds: 1 });
   });
 
   it('start a window with the first call after the last one', async () => {
     const limits = open();
     for (const at of [0, 10_000, 20_000, 30_000, 40_000]) {
       goTo(at);
-      await limits.take(FIVE, 'ann');
+      await limits.consume(FIVE, 'ann');
     }
     goTo(59_999);
-    expect(await passed(times(3, () => limits.take(FIVE, 'ann')))).toBe(0);
+    expect(await passed(times(3, () => limits.consume(FIVE, 'ann')))).toBe(0);
     goTo(70_000);
-    expect(await passed(times(9, () => limits.take(FIVE, 'ann')))).toBe(5);
+    expect(await passed(times(9, () => limits.consume(FIVE, 'ann')))).toBe(5);
     goTo(129_999);
-    expect(await passed(times(9, () => limits.take(FIVE, 'ann')))).toBe(0);
+    expect(await passed(times(9, () => limits.consume(FIVE, 'ann')))).toBe(0);
   });
 
   it('allow five calls in each window, and never six, whenever the calls come', async () => {
@@ -105,7 +105,7 @@ describe('rate limits in memory', () => {
       const nowMs = performance.now();
       if (nowMs >= beganMs + 60_000) [beganMs, count] = [nowMs, 0];
       count += 1;
-      const { allowed } = await limits.take(FIVE, 'ann');
+      const { allowed } = await limits.consume(FIVE, 'ann');
       expect(allowed).toBe(count <= 5);
       if (allowed) passedCount += 1;
     }
@@ -114,13 +114,13 @@ describe('rate limits in memory', () => {
 
   it("don't prolong a block because of calls refused in the meantime", async () => {
     const limits = open();
-    await Promise.all(times(5, () => limits.take(FIVE, 'ann')));
+    await Promise.all(times(5, () => limits.consume(FIVE, 'ann')));
     for (let at = 1_000; at < 60_000; at += 1_000) {
       goTo(at);
-      expect((await limits.take(FIVE, 'ann')).allowed).toBe(false);
+      expect((await limits.consume(FIVE, 'ann')).allowed).toBe(false);
     }
     goTo(60_000);
-    expect(await passed(times(9, () => limits.take(FIVE, 'ann')))).toBe(5);
+    expect(await passed(times(9, () => limits.consume(FIVE, 'ann')))).toBe(5);
   });
 
   it('keep people and budgets separate, whatever the keys contain', async () => {
@@ -140,46 +140,46 @@ describe('rate limits in memory', () => {
       `${'x'.repeat(10_000)}y`,
     ];
     for (const budget of budgets) {
-      for (const key of keys) expect(await passed(times(7, () => limits.take(budget, key)))).toBe(5);
+      for (const key of keys) expect(await passed(times(7, () => limits.consume(budget, key)))).toBe(5);
     }
   });
 
   it('allow nothing at a limit of 0, which differs from no limit', async () => {
     const limits = open();
     for (const max of [0, -1, Number.NaN])
-      expect(await limits.take({ ...FIVE, max }, 'ann')).toMatchObject({ allowed: false, retryAfterSeconds: 60 });
+      expect(await limits.consume({ ...FIVE, max }, 'ann')).toMatchObject({ allowed: false, retryAfterSeconds: 60 });
   });
 
   it('allow one call at a limit of 1, and 600 at a limit of 600', async () => {
     const limits = open();
     for (const max of [1, 2, 600, 1_200]) {
       expect(
-        await passed(times(2_000, () => limits.take({ name: `limit of ${max}`, max, windowSeconds: 60 }, 'ann'))),
+        await passed(times(2_000, () => limits.consume({ name: `limit of ${max}`, max, windowSeconds: 60 }, 'ann'))),
       ).toBe(max);
     }
   });
 
   it('refund a call once, and nothing for a refused one', async () => {
     const limits = open();
-    const [first] = await Promise.all(times(5, () => limits.take(FIVE, 'ann')));
-    const refused = await limits.take(FIVE, 'ann');
+    const [first] = await Promise.all(times(5, () => limits.consume(FIVE, 'ann')));
+    const refused = await limits.consume(FIVE, 'ann');
     await refused.refund();
-    expect((await limits.take(FIVE, 'ann')).allowed).toBe(false);
+    expect((await limits.consume(FIVE, 'ann')).allowed).toBe(false);
     await first?.refund();
     await first?.refund();
-    expect(await passed(times(9, () => limits.take(FIVE, 'ann')))).toBe(1);
+    expect(await passed(times(9, () => limits.consume(FIVE, 'ann')))).toBe(1);
   });
 
   it('take nothing out of the next window', async () => {
     const limits = open();
-    const calls = await Promise.all(times(1_000, () => limits.take(FIVE, 'ann')));
+    const calls = await Promise.all(times(1_000, () => limits.consume(FIVE, 'ann')));
     goTo(59_500);
     await calls[0]?.refund();
     goTo(60_000);
     await calls[1]?.refund();
-    expect(await passed(times(9, () => limits.take(FIVE, 'ann')))).toBe(5);
+    expect(await passed(times(9, () => limits.consume(FIVE, 'ann')))).toBe(5);
     await calls[2]?.refund();
-    expect((await limits.take(FIVE, 'ann')).allowed).toBe(false);
+    expect((await limits.consume(FIVE, 'ann')).allowed).toBe(false);
   });
 
   it('allow exactly 300 failures under 1,000 parallel wrong logins', async () => {
@@ -191,15 +191,15 @@ describe('rate limits in memory', () => {
     const limits = open();
     for (let i = 0; i < 1_000; i += 1) expect(await failedLogIns(limits, 1, () => true)).toBe(0);
     await failedLogIns(limits, 1_000, () => true);
-    expect((await limits.take(FAILURES, 'ann')).remaining).toBe(299);
+    expect((await limits.consume(FAILURES, 'ann')).remaining).toBe(299);
   });
 });
 
 describe('rate limits that are off', () => {
   it('allow everything, even at a limit of 0, and never contact Redis', async () => {
     const limits = open({ enabled: false, redisUrl: '/nowhere/at/all' });
-    expect(await passed(times(1_000, () => limits.take({ ...FIVE, max: 0 }, 'ann')))).toBe(1_000);
-    await (await limits.take(FIVE, 'ann')).refund();
+    expect(await passed(times(1_000, () => limits.consume({ ...FIVE, max: 0 }, 'ann')))).toBe(1_000);
+    await (await limits.consume(FIVE, 'ann')).refund();
     await limits.ready();
     expect([notices, limits.storeInUse()]).toEqual([[], 'memory']);
   });
@@ -211,14 +211,14 @@ describe('the headers', () => {
   it('name each consumed budget, and when to retry if one is used up', async () => {
     const limits = open();
     const reads = { name: 'read', max: 600, windowSeconds: 60 };
-    const taken = new Map([['read', await limits.take(reads, 'ann')]]);
+    const taken = new Map([['read', await limits.consume(reads, 'ann')]]);
     expect(rateLimitHeaders(taken)).toEqual({
       'RateLimit-Policy': '"read";q=600;w=60',
       RateLimit: '"read";r=599;t=60',
     });
-    await Promise.all(times(5, () => limits.take(FIVE, 'ann')));
+    await Promise.all(times(5, () => limits.consume(FIVE, 'ann')));
     goTo(17_500);
-    taken.set('five', await limits.take(FIVE, 'ann'));
+    taken.set('five', await limits.consume(FIVE, 'ann'));
     expect(rateLimitHeaders(taken)).toEqual({
       'RateLimit-Policy': '"read";q=600;w=60, "five";q=5;w=60',
       RateLimit: '"read";r=599;t=60, "five";r=0;t=43',
@@ -234,7 +234,7 @@ describe('the headers', () => {
 describe('rate limits without a reachable Redis', () => {
   it('count in memory from the first call, and say so once', async () => {
     const limits = open({ redisUrl: '/nowhere/at/all' });
-    expect(await passed(times(100, () => limits.take(FIVE, 'ann')))).toBe(5);
+    expect(await passed(times(100, () => limits.consume(FIVE, 'ann')))).toBe(5);
     await limits.ready();
     expect([notices, limits.storeInUse()]).toEqual([['lost'], 'memory']);
   });
@@ -268,9 +268,9 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     const instances = [await openOnRedis(LONG_TIMEOUT), await openOnRedis(LONG_TIMEOUT)];
     const key = 'over two instances';
     const hourly = { ...FIVE, windowSeconds: 3_600 };
-    expect(await passed(instances.flatMap((limits) => times(500, () => limits.take(hourly, key))))).toBe(5);
+    expect(await passed(instances.flatMap((limits) => times(500, () => limits.consume(hourly, key))))).toBe(5);
     for (const limits of instances) {
-      const { retryAfterSeconds, ...left } = await limits.take(hourly, key);
+      const { retryAfterSeconds, ...left } = await limits.consume(hourly, key);
       expect(left).toMatchObject({ allowed: false, remaining: 0 });
       expect(Math.ceil(retryAfterSeconds / 600)).toBe(6);
     }
@@ -286,19 +286,19 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     ];
     const keys = ['ann', ':ann', '60:ann', '', '\u0000', 'x'.repeat(100_000), 'é', 'ann@example.org'];
     for (const budget of budgets) {
-      for (const key of keys) expect(await passed(times(7, () => limits.take(budget, key)))).toBe(5);
+      for (const key of keys) expect(await passed(times(7, () => limits.consume(budget, key)))).toBe(5);
     }
   });
 
   it('refund a call once, and nothing for a refused one', async () => {
     const limits = await openOnRedis(LONG_TIMEOUT);
     const key = 'given back';
-    const calls = await Promise.all(times(6, () => limits.take(FIVE, key)));
+    const calls = await Promise.all(times(6, () => limits.consume(FIVE, key)));
     await calls[5]?.refund();
-    expect((await limits.take(FIVE, key)).allowed).toBe(false);
+    expect((await limits.consume(FIVE, key)).allowed).toBe(false);
     await calls[0]?.refund();
     await calls[0]?.refund();
-    expect(await passed(times(9, () => limits.take(FIVE, key)))).toBe(1);
+    expect(await passed(times(9, () => limits.consume(FIVE, key)))).toBe(1);
   });
 
   it('allow exactly 300 failures under 1,000 parallel wrong logins over two instances', async () => {
@@ -311,18 +311,18 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     const limits = await openOnRedis(LONG_TIMEOUT);
     await server.kill();
     await until(() => limits.storeInUse() === 'memory');
-    expect(await passed(times(1_000, () => limits.take(FIVE, 'fallen back')))).toBe(5);
+    expect(await passed(times(1_000, () => limits.consume(FIVE, 'fallen back')))).toBe(5);
     await server.start();
     await until(() => limits.storeInUse() === 'redis');
     expect(notices).toEqual(['lost', 'back']);
     // The new Redis has neither the script nor the counts. Both come back automatically.
-    expect(await passed(times(1_000, () => limits.take(FIVE, 'returned')))).toBe(5);
+    expect(await passed(times(1_000, () => limits.consume(FIVE, 'returned')))).toBe(5);
   });
 
   it("count in memory while a Redis doesn't respond", async () => {
     const limits = await openOnRedis({ redisTimeoutMs: 150 });
     server.freeze();
-    expect(await passed(times(1_000, () => limits.take(FIVE, 'frozen')))).toBe(5);
+    expect(await passed(times(1_000, () => limits.consume(FIVE, 'frozen')))).toBe(5);
     expect([notices, limits.storeInUse()]).toEqual([['lost'], 'memory']);
     server.thaw();
     await until(() => limits.storeInUse() === 'redis');
@@ -332,7 +332,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
   it('leave a connection that swallows what is sent, for another Redis at the same address', async () => {
     const limits = await openOnRedis();
     server.freeze();
-    await limits.take(FIVE, 'swallowed');
+    await limits.consume(FIVE, 'swallowed');
     expect(limits.storeInUse()).toBe('memory');
     await server.start();
     await until(() => limits.storeInUse() === 'redis');
@@ -341,7 +341,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
 
   it("aren't lost because this process was busy for a while", async () => {
     const limits = await openOnRedis();
-    const calls = times(100, () => limits.take(FIVE, 'busy'));
+    const calls = times(100, () => limits.consume(FIVE, 'busy'));
     await new Promise((resolve) => setImmediate(resolve));
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
     expect(await passed(calls)).toBe(5);
@@ -361,7 +361,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
   it('survive ten outages in a row, and log each once', async () => {
     const limits = await openOnRedis();
     for (let round = 1; round <= 10; round += 1) {
-      const calls = times(50, () => limits.take(FIVE, `round ${round}`));
+      const calls = times(50, () => limits.consume(FIVE, `round ${round}`));
       await server.kill();
       await Promise.all(calls);
       await until(() => limits.storeInUse() === 'memory');
@@ -375,18 +375,18 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
     const limits = await openOnRedis(LONG_TIMEOUT);
     // Simulates a failover: the former primary is now a replica, which rejects writes.
     await server.command('REPLICAOF', '127.0.0.1', '1');
-    expect((await limits.take(FIVE, 'read only')).allowed).toBe(true);
+    expect((await limits.consume(FIVE, 'read only')).allowed).toBe(true);
     expect([notices, limits.storeInUse()]).toEqual([['lost'], 'memory']);
-    await Promise.all(times(50, () => limits.take(FIVE, 'read only')));
+    await Promise.all(times(50, () => limits.consume(FIVE, 'read only')));
     expect([notices, limits.storeInUse()]).toEqual([['lost'], 'memory']);
     await server.command('REPLICAOF', 'NO', 'ONE');
-    await limits.take(FIVE, 'writable');
+    await limits.consume(FIVE, 'writable');
     expect([notices, limits.storeInUse()]).toEqual([['lost', 'back'], 'redis']);
   });
 
   it('keep their counts in Redis for one window at most, under keys that name nobody', async () => {
     const limits = await openOnRedis(LONG_TIMEOUT);
-    await limits.take({ ...FIVE, name: 'brief', windowSeconds: 1 }, 'ann@example.org');
+    await limits.consume({ ...FIVE, name: 'brief', windowSeconds: 1 }, 'ann@example.org');
     const keys = await server.command('KEYS', 'rates:*');
     expect(Array.isArray(keys) && keys.length > 0).toBe(true);
     expect(JSON.stringify(keys)).not.toContain('ann');
@@ -404,7 +404,7 @@ needs('redis-server').describe('rate limits in a real Redis', () => {
 async function failedLogIns(limits: RateLimits, attempts: number, isRight: () => boolean): Promise<number> {
   const outcomes = await Promise.all(
     times(attempts, async () => {
-      const taken = await limits.take(FAILURES, 'ann');
+      const taken = await limits.consume(FAILURES, 'ann');
       if (!taken.allowed) return 0;
       await new Promise((resolve) => setImmediate(resolve));
       if (!isRight()) return 1;

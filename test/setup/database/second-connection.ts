@@ -30,6 +30,6 @@ export function createSecondConnectionCheck(onSecondConnection: (error: Error) =
       const client = { holds: true };
       return holders.run(client, () => hold(client, work));
     },
-    asOneHolder: (work) => holders.run({ holds: false }, work),
+    asOneRequest: (work) => holders.run({ holds: false }, work),
   };
 }

@@ -12,7 +12,7 @@ import {
   countingFailure,
   IS_THE_EMAIL,
   isTheEmail,
-  password,
+  newPassword,
   passwordMatches,
   passwordTried,
   wrongPassword,
@@ -27,10 +27,7 @@ export const changePassword = operation({
   budget: 'write',
   refusals: ['INVALID_CREDENTIALS'],
   needsSession: true,
-  input: z.strictObject({
-    currentPassword: passwordTried.describe('The current password.'),
-    newPassword: password.describe('The new password: 8 to 72 bytes, and not the email address itself.'),
-  }),
+  input: z.strictObject({ currentPassword: passwordTried.describe('The current password.'), newPassword }),
   async prepare(call, { currentPassword, newPassword }): Promise<Hashes> {
     const { db, services, viewer, caller } = call;
     const [account] = await selectCredentials(db, { userId: viewer.userId });

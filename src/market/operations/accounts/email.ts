@@ -102,8 +102,8 @@ export const verifyEmail = operation({
         const { email: formerEmail, emailVerified: formerIsVerified } = await ownAddress(tx, userId);
         if (link.kind === 'email_verification' && formerEmail !== email) throw invalidLink('expired');
         await consumeLink(tx, link);
-        const [holder] = await selectIdByEmail(tx, { email });
-        if (holder && holder.id !== userId) throw emailTaken();
+        const [other] = await selectIdByEmail(tx, { email });
+        if (other && other.id !== userId) throw emailTaken();
         await setConfirmedEmail(tx, { userId, email });
         if (formerEmail === email) return;
         const undoneSince = await undoneByChangeTo(tx, { userId, email });

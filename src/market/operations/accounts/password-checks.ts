@@ -8,14 +8,17 @@ import type { Call } from '../operation.js';
 /** At login, a password that is longer than users can set is still accepted as input. It just doesn't match. */
 export const passwordTried = z.string().max(TEXT.passwordTried, `must be at most ${TEXT.passwordTried} characters`);
 
-export const password = z
+export const newPassword = z
   .string()
   .refine((value) => value.isWellFormed() && !value.includes('\0'), 'must be valid Unicode without NUL characters')
   .refine((value) => {
     const bytes = Buffer.byteLength(value);
     return bytes >= PASSWORD_BYTES.min && bytes <= PASSWORD_BYTES.max;
   }, `must be ${PASSWORD_BYTES.min} to ${PASSWORD_BYTES.max} bytes long in UTF-8`)
-  .meta({ format: 'password', maxLength: PASSWORD_BYTES.max });
+  .meta({ format: 'password', maxLength: PASSWORD_BYTES.max })
+  .describe(
+    `The new password: ${PASSWORD_BYTES.min} to ${PASSWORD_BYTES.max} bytes, and not the email address itself.`,
+  );
 
 /** The email must already be in lowercase, as it is in the database. */
 export function isTheEmail(passwordText: string | undefined, email: string | undefined): boolean {

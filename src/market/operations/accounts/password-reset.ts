@@ -23,7 +23,7 @@ import {
   enqueueMail,
   type NewMail,
 } from './mails-and-links.js';
-import { IS_THE_EMAIL, isTheEmail, password } from './password-checks.js';
+import { IS_THE_EMAIL, isTheEmail, newPassword } from './password-checks.js';
 
 export const requestPasswordReset = operation({
   name: 'requestPasswordReset',
@@ -84,10 +84,7 @@ export const resetPassword = operation({
   budget: 'own',
   refusals: ['INVALID_LINK'],
   ignoresKeyAndDryRun: true,
-  input: z.strictObject({
-    token: linkToken,
-    newPassword: password.describe('The new password: 8 to 72 bytes, and not the email address itself.'),
-  }),
+  input: z.strictObject({ token: linkToken, newPassword }),
   async run(call, { token, newPassword }): Promise<{ changed: true }> {
     const { db, services, caller } = call;
     const link = await findLink(call, token, kindsWithPage('/reset-password'));

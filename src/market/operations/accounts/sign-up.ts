@@ -20,7 +20,7 @@ import { openSession } from '../../store/sessions/sessions.js';
 import { operation, type Call } from '../operation.js';
 import { withRule } from '../../../platform/fields/shapes.js';
 import { consumeRecipientLimit, enqueueMail } from './mails-and-links.js';
-import { IS_THE_EMAIL, isTheEmail, password } from './password-checks.js';
+import { IS_THE_EMAIL, isTheEmail, newPassword } from './password-checks.js';
 import { contractorShape, emailTaken, userShape } from '../people/people.js';
 import { sessionOf, type Session } from '../sessions/sessions.js';
 
@@ -28,7 +28,7 @@ const { email } = USER.fields;
 
 const shape = {
   email: email.type.describe(email.description),
-  password: password.describe('The new password: 8 to 72 bytes, and not the email address itself.'),
+  password: newPassword,
   firstName: userShape.firstName.unwrap(),
   lastName: userShape.lastName.unwrap(),
   phone: userShape.phone,
@@ -43,7 +43,7 @@ interface Credentials {
   readonly password?: string;
 }
 
-function whoJoins<Shape extends typeof shape & z.ZodRawShape>(fields: Shape) {
+function signUpInput<Shape extends typeof shape & z.ZodRawShape>(fields: Shape) {
   return withRule(z.strictObject(fields), ['email', 'password'], (input: Credentials): Record<string, string> =>
     isTheEmail(input.password, input.email) ? { password: IS_THE_EMAIL } : {},
   );
@@ -56,7 +56,7 @@ export const signUpHomeowner = operation({
   budget: 'signUp',
   refusals: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],
   ignoresKeyAndDryRun: true,
-  input: whoJoins(shape),
+  input: signUpInput(shape),
   run: (call, input) =>
     signUp(call, 'homeowner', input, async (tx, userId) => {
       const [homeowner] = await insertHomeowner(tx, { id: newId('homeowner'), userId });
@@ -71,7 +71,7 @@ export const signUpContractor = operation({
   budget: 'signUp',
   refusals: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],
   ignoresKeyAndDryRun: true,
-  input: whoJoins({ ...shape, companyName: contractorShape.companyName }),
+  input: signUpInput({ ...shape, companyName: contractorShape.companyName }),
   run: (call, input) =>
     signUp(call, 'contractor', input, async (tx, userId) => {
       const [contractor] = await insertContractor(tx, {

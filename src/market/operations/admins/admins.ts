@@ -12,7 +12,7 @@ import { restorePerson } from '../../store/accounts/suspensions.js';
 import { logAccountEvents } from '../../store/events/account-events.js';
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import type { Services } from '../services.js';
-import { IS_THE_EMAIL, isTheEmail, password as passwordShape } from '../accounts/password-checks.js';
+import { IS_THE_EMAIL, isTheEmail, newPassword } from '../accounts/password-checks.js';
 import { enqueueMail } from '../accounts/mails-and-links.js';
 import { newReferralCode } from '../accounts/sign-up.js';
 
@@ -32,13 +32,13 @@ export async function ensureAdmin(services: Services, email: string, password: s
 }
 
 async function isAdmins(services: Services, address: string): Promise<boolean> {
-  const holder = await holderOf(services, address);
-  if (holder && holder.userType !== 'admin') {
+  const account = await accountOf(services, address);
+  if (account && account.userType !== 'admin') {
     throw new Error(
-      `${address} belongs to a ${holder.userType}, who can’t become an admin. Choose another email address.`,
+      `${address} belongs to a ${account.userType}, who can’t become an admin. Choose another email address.`,
     );
   }
-  return holder !== undefined;
+  return account !== undefined;
 }
 
 async function insertAdmin(services: Services, email: string, passwordHash: string): Promise<void> {
@@ -82,17 +82,17 @@ export async function setAdminPassword(services: Services, email: string, passwo
   });
 }
 
-async function holderOf(services: Services, email: string) {
-  const [holder] = await selectIdByEmail(services.db, { email });
-  return holder;
+async function accountOf(services: Services, email: string) {
+  const [account] = await selectIdByEmail(services.db, { email });
+  return account;
 }
 
 function checkedPassword(email: string, password: string): string {
   if (isTheEmail(password, email)) throw new Error(`The password ${IS_THE_EMAIL}.`);
-  return read(passwordShape, 'The password', password);
+  return read(newPassword, 'The password', password);
 }
 
-function read(shape: typeof emailShape | typeof passwordShape, what: string, value: string): string {
+function read(shape: typeof emailShape | typeof newPassword, what: string, value: string): string {
   const result = shape.safeParse(value);
   if (!result.success) throw new Error(`${what} ${result.error.issues[0]?.message}.`);
   return result.data;

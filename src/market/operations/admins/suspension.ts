@@ -31,8 +31,8 @@ export const suspendUser = operation({
   input: personInput.extend({
     reason: requiredReason,
     until: timestampInBody
-      .refine((moment) => moment.getTime() > Date.now(), 'must be in the future')
-      .meta({ moment: true })
+      .refine((time) => time.getTime() > Date.now(), 'must be in the future')
+      .meta({ timestamp: true })
       .nullish()
       .describe('When the suspension ends automatically. By default, it lasts until the user is restored.'),
   }),

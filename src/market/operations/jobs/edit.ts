@@ -37,7 +37,7 @@ import { operation } from '../operation.js';
 import { readOnly } from '../../../platform/fields/read-only.js';
 import { withFieldRules, fieldsOfEditedJob, fieldsOfNewJob, ofJob } from './inputs.js';
 import { assertJobAllowed, lockVisibleJob, type LockedJob, readableJob, type ReadableJob } from './visible-job.js';
-import { loadPlacesFor, locate } from '../places/places.js';
+import { locate } from '../places/places.js';
 
 const newJob = withFieldRules(entityInput(JOB, fieldsOfNewJob));
 
@@ -47,7 +47,6 @@ export const createJob = operation({
   allows: allowedRoles(JOB_CREATION.actor),
   budget: 'write',
   input: newJob,
-  load: (input) => loadPlacesFor(input),
   async run({ db, viewer }, input): Promise<ReadableJob> {
     const fields = wholeJob(input);
     const { town, ...point } = await locate(fields);
@@ -100,7 +99,6 @@ export const updateJob = operation({
   refusals: CODES_OF_LIMITS,
   input: withFieldRules(entityInput(JOB, { ...ofJob, ...fieldsOfEditedJob, ...readOnly(SENT_BACK) })),
   nullClears: true,
-  load: (input) => loadPlacesFor(input),
   run: ({ db, viewer }, input): Promise<ReadableJob> =>
     db.inTransaction(async (tx) => {
       const readFacts = input.urgency == null ? readFactsOfFreeEdit : readFactsOfUrgencyEdit;

@@ -35,12 +35,12 @@ export const reviewJob = operation({
       const { job } = lockedJob;
       const { awardedContractorId: id, status, version, eventCount } = job;
       if (id === null) throw new Error('An approved job has no awarded contractor.');
-      const said = { rating: input.rating, ...(input.review && { review: input.review }) };
+      const review = { rating: input.rating, ...(input.review && { review: input.review }) };
       const event = { type: JOB_ACTIONS.review.event, actorId: viewer.userId, fromStatus: status, toStatus: status };
       const [row] = await tx.commitWith(
-        updateJob(tx, job, { ...said, version: version + 1, eventCount: eventCount + 1 }),
-        logEvents(tx, job, [{ ...event, data: said }]),
-        addRating(tx, { id, rating: said.rating }),
+        updateJob(tx, job, { ...review, version: version + 1, eventCount: eventCount + 1 }),
+        logEvents(tx, job, [{ ...event, data: review }]),
+        addRating(tx, { id, rating: review.rating }),
       );
       return readableJob(viewer, row);
     }),

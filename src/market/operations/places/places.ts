@@ -16,16 +16,9 @@ async function places() {
   return (await set).default;
 }
 
-type SentAddress = { readonly [Field in keyof Address]?: Address[Field] | undefined };
-
 /** Loading takes about 0.7 s of CPU time. If a request loaded the data, every other request would have to wait. */
 export async function loadPlaces(): Promise<void> {
   await places();
-}
-
-/** Call this outside any transaction, because loading takes a while. */
-export async function loadPlacesFor({ zipCode, city, state }: SentAddress): Promise<void> {
-  if (zipCode ?? city ?? state) await places();
 }
 
 /** In large cities, ZIP codes are up to 30 miles from the center. */

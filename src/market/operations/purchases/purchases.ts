@@ -10,7 +10,7 @@ import { isLoopback } from '../../../platform/security/address.js';
 import { refuse } from '../../rules/errors.js';
 import { idInPath } from '../../rules/id-fields.js';
 import type { PurchaseId, UserId } from '../../rules/ids.js';
-import { ADJUSTED_BALANCE_MAX, PURCHASES, TEXT } from '../../rules/market-limits.js';
+import { ADJUSTED_BALANCE_MAX, BALANCE_TOO_LARGE, PURCHASES, TEXT } from '../../rules/market-limits.js';
 import { mayMove, PURCHASE_TRANSITIONS, refundAmount } from '../../rules/purchases.js';
 import type { Viewer } from '../../rules/viewer.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
@@ -32,7 +32,7 @@ import { newId } from '../../store/new-id.js';
 import { assertUndisputed, lockOwnAccount, ownAddress } from '../accounts/own-account.js';
 import { operation } from '../operation.js';
 import type { Services } from '../services.js';
-import { ownerOf, seesTokensOf, whose } from '../tokens/tokens.js';
+import { ownerOf, seesTokensOf, tokenOwner } from '../tokens/tokens.js';
 import { callProvider, orUnavailable, providerOf } from './provider-calls.js';
 
 export const PURCHASES_NEWEST_FIRST = ['time', 'text'] as const;
@@ -69,7 +69,7 @@ export const buyTokens = operation({
       const pack = packs.find(({ id }) => id === input.pack);
       if (!pack) throw invalidField('pack', `must be one of ${packs.map(({ id }) => id).join(', ')}`);
       if (!account || account.balance + pack.tokens > ADJUSTED_BALANCE_MAX)
-        throw invalidField('pack', 'would make the balance larger than the maximum, 2,000,000,000');
+        throw invalidField('pack', BALANCE_TOO_LARGE);
       if (!mayReturnTo(services, input.returnUrl))
         throw invalidField(
           'returnUrl',
@@ -151,7 +151,7 @@ export const listPurchases = operation({
   allows: 'signed in',
   budget: 'read',
   refusals: ['FORBIDDEN'],
-  input: z.strictObject({ ...whose, ...pageShape }),
+  input: z.strictObject({ ...tokenOwner, ...pageShape }),
   async run({ db, viewer, include }, input) {
     const request = pageRequest(input, PURCHASES_NEWEST_FIRST, include);
     const page = await purchasesNewestFirst(db, { userId: ownerOf(viewer, input) }, request);

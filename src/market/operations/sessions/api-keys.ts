@@ -41,8 +41,8 @@ export const createApiKey = operation({
   input: z.strictObject({
     name: requiredText(TEXT.name).describe('A name that says what the key is for.'),
     expiresAt: timestampInBody
-      .refine((moment) => moment.getTime() > Date.now(), 'must be in the future')
-      .meta({ moment: true })
+      .refine((time) => time.getTime() > Date.now(), 'must be in the future')
+      .meta({ timestamp: true })
       .nullish()
       .describe('When the key expires. By default, it works until it’s revoked.'),
     access: enumOf(API_KEY_ACCESSES, 'ApiKeyAccess')

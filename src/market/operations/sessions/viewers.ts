@@ -2,7 +2,7 @@
 import type { NoViewer, Viewers } from '../../../platform/call/services.js';
 import type { ActiveSessions } from '../../../platform/live/revocation-feed.js';
 import type { Viewer } from '../../rules/viewer.js';
-import { findKeyHolder } from '../../store/sessions/api-keys.js';
+import { findKeyOwner } from '../../store/sessions/api-keys.js';
 import { findActiveSession } from '../../store/sessions/sessions.js';
 import type { KeyUses } from './key-uses.js';
 
@@ -29,10 +29,10 @@ export function createViewers({ activeSessions, keyUses, requireVerifiedEmail }:
 
     find: async (credentials, db) => {
       if (credentials.kind === 'API key') {
-        const holder = await findKeyHolder(db, credentials.secretHash);
-        if (typeof holder === 'string') return KEY_PROBLEMS[holder];
-        keyUses.note(holder.keyId);
-        return { viewer: withDuties(holder), apiKey: holder.keyId, onlyReads: holder.access === 'read' };
+        const owner = await findKeyOwner(db, credentials.secretHash);
+        if (typeof owner === 'string') return KEY_PROBLEMS[owner];
+        keyUses.note(owner.keyId);
+        return { viewer: withDuties(owner), apiKey: owner.keyId, onlyReads: owner.access === 'read' };
       }
       const { claims } = credentials;
       const viewer = await activeSessions.lookUp(claims.sessionId, async () => {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
 import type { UserId } from '../../rules/ids.js';
-import { ADJUSTED_BALANCE_MAX, ADJUSTMENT_MAX, TEXT } from '../../rules/market-limits.js';
+import { ADJUSTED_BALANCE_MAX, BALANCE_TOO_LARGE, ADJUSTMENT_MAX, TEXT } from '../../rules/market-limits.js';
 import { requiredText } from '../../../platform/fields/values.js';
 import { idOf, idInPath } from '../../rules/id-fields.js';
 import type { Viewer } from '../../rules/viewer.js';
@@ -29,7 +29,7 @@ import { invalidField } from '../../../platform/call/validation.js';
 
 export const TRANSFERS_NEWEST_FIRST = ['time', 'text'] as const;
 
-export const whose = {
+export const tokenOwner = {
   userId: idOf('user').nullish().describe('The user whose tokens to read. Only admins can read another user’s tokens.'),
 };
 
@@ -51,7 +51,7 @@ export const readTokens = operation({
   allows: 'signed in',
   budget: 'read',
   refusals: ['FORBIDDEN'],
-  input: z.strictObject(whose),
+  input: z.strictObject(tokenOwner),
   async run({ db, viewer }, input): Promise<Balance> {
     const userId = ownerOf(viewer, input);
     const [row] = await selectBalance(db, { userId });
@@ -66,7 +66,7 @@ export const listTransfers = operation({
   allows: 'signed in',
   budget: 'read',
   refusals: ['FORBIDDEN'],
-  input: z.strictObject({ ...whose, ...pageShape }),
+  input: z.strictObject({ ...tokenOwner, ...pageShape }),
   run: async ({ db, viewer, include }, input) =>
     transfersNewestFirst(db, { userId: ownerOf(viewer, input) }, pageRequest(input, TRANSFERS_NEWEST_FIRST, include)),
 });
@@ -139,8 +139,7 @@ export const adjustTokens = operation({
             message: `You tried to debit ${-amount} tokens, but only ${available} are available.`,
             details: { required: -amount, available },
           });
-        if (amount > 0 && balance + amount > ADJUSTED_BALANCE_MAX)
-          throw invalidField('amount', 'would make the balance larger than the maximum, 2,000,000,000');
+        if (amount > 0 && balance + amount > ADJUSTED_BALANCE_MAX) throw invalidField('amount', BALANCE_TOO_LARGE);
         const about = { reason: 'adjustment', actorId: viewer.userId, note: reason, externalReference } as const;
         const [transfer] = await tx.commitWith(
           moveTokens(tx, { userId, change: amount, ...about }),

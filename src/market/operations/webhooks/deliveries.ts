@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { WEBHOOK_DELIVERY } from '../../rules/entities/webhook.js';
 import { refuse } from '../../rules/errors.js';
+import { WEBHOOKS } from '../../rules/market-limits.js';
 import { TEST_EVENT_TYPE, type WebhookState } from '../../rules/webhooks.js';
 import type { WebhookDeliveryId } from '../../rules/ids.js';
 import type { Viewer } from '../../rules/viewer.js';
@@ -29,7 +30,8 @@ export const deliveryStatus = WEBHOOK_DELIVERY.schema.shape.status
 export const listWebhookDeliveries = operation({
   name: 'webhookDeliveries',
   description:
-    'Lists the deliveries to a webhook endpoint, newest first, with their attempts. Deliveries are kept for 30 days.',
+    'Lists the deliveries to a webhook endpoint, newest first, with their attempts. Deliveries are kept for ' +
+    `${WEBHOOKS.deliveriesKeptDays} days.`,
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({

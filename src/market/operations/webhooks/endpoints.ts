@@ -1,4 +1,4 @@
-/** Manages webhook endpoints. An API key can't manage them, because an endpoint would outlive the key. */
+/** Manages webhook endpoints. An endpoint outlives the session or the API key that created it. */
 import { z } from 'zod';
 import { WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
 import { settledFields } from '../../../platform/fields/entity.js';
@@ -203,8 +203,9 @@ const OLD_SECRET_MS = WEBHOOKS.oldSecretHours * 60 * 60 * 1000;
 export const rotateWebhookSecret = operation({
   name: 'rotateWebhookSecret',
   description:
-    'Replaces a webhook endpoint’s secret. The new secret is shown only once. For 24 hours, events are also signed ' +
-    'with the old secret, so you can switch without rejecting any events.',
+    'Replaces a webhook endpoint’s secret. The new secret is shown only once. For ' +
+    `${WEBHOOKS.oldSecretHours} hours, events are also signed with the old secret, so you can switch without ` +
+    'rejecting any events.',
   allows: 'signed in',
   budget: 'write',
   answersSecret: true,
@@ -214,7 +215,7 @@ export const rotateWebhookSecret = operation({
     const secret = newWebhookSecret();
     const webhook = await db.inTransaction(async (tx) => {
       const { secrets: storedSecrets } = await lockOwnEndpoint(tx, viewer, endpoint);
-      const old = expiringSecrets(storedSecrets, Date.now()).flatMap((one) => reseal(one));
+      const old = expiringSecrets(storedSecrets, Date.now()).flatMap((one) => reencrypt(one));
       const secrets = [{ sealed: encryptor.encrypt(secret, endpoint), endsAt: null }, ...old];
       const [row] = await updateWebhookSecrets(tx, { id: endpoint, secrets, sealedBy: encryptor.keyName });
       if (!row) throw noSuchEndpoint();
@@ -226,8 +227,8 @@ export const rotateWebhookSecret = operation({
      * Encrypts the secret with the current key, because all of an endpoint's secrets use the same key. Drops a secret
      * that can't be decrypted.
      */
-    function reseal(one: StoredSecret): StoredSecret[] {
-      const text = encryptor.open(one.sealed, endpoint);
+    function reencrypt(one: StoredSecret): StoredSecret[] {
+      const text = encryptor.decrypt(one.sealed, endpoint);
       return text === undefined ? [] : [{ ...one, sealed: encryptor.encrypt(text, endpoint) }];
     }
   },

@@ -124,7 +124,7 @@ const selectBySecret = statement(
       .where(eq(apiKeys.secretHash, $('secretHash'))),
 );
 
-export interface KeyHolder {
+export interface KeyOwner {
   readonly keyId: ApiKeyId;
   readonly access: ApiKeyAccess;
   readonly viewer: Viewer;
@@ -132,10 +132,7 @@ export interface KeyHolder {
 }
 
 /** Returns a reason instead if the key must be refused. */
-export async function findKeyHolder(
-  db: Db,
-  secretHash: string,
-): Promise<KeyHolder | 'unknown' | 'revoked' | 'expired'> {
+export async function findKeyOwner(db: Db, secretHash: string): Promise<KeyOwner | 'unknown' | 'revoked' | 'expired'> {
   const [row] = await selectBySecret(db, { secretHash });
   if (!row) return 'unknown';
   const { keyId, access, revoked, expired, emailVerified, ...viewer } = row;

@@ -3,7 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { boolean, check, index, integer, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import type { EmailUndoState } from '../../rules/people/email-undo.js';
 import { ROLES } from '../../rules/viewer.js';
-import { createdAt, moment, position, textList, updatedAt } from '../../../platform/db/tables/columns.js';
+import { createdAt, timestamp, position, textList, updatedAt } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 
 export const userType = pgEnum('user_type', ROLES);
@@ -44,9 +44,9 @@ export const users = pgTable(
      */
     emailUndoAddress: text(),
     /** When the person last edited their own fields or profile. */
-    profileEditedAt: moment(),
-    suspendedAt: moment(),
-    suspendedUntil: moment(),
+    profileEditedAt: timestamp(),
+    suspendedAt: timestamp(),
+    suspendedUntil: timestamp(),
     /** The person has read their notifications up to this position. */
     notificationsReadUpTo: position().notNull().default('0'),
     createdAt: createdAt(),

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { users } from './accounts.js';
-import { createdAt, moment } from '../../../platform/db/tables/columns.js';
+import { createdAt, timestamp } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 
 export const adminActions = pgTable(
@@ -21,7 +21,7 @@ export const adminActions = pgTable(
     /** A trigger sets this column to the job's awarded contractor, the other party to the admin's decision. */
     otherUserId: idColumn('user'),
     reason: text(),
-    until: moment(),
+    until: timestamp(),
     amount: integer(),
     decision: text(),
     createdAt: createdAt(),

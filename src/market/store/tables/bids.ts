@@ -16,7 +16,7 @@ import {
 import { BID_STATES, UNCOUNTED_BID_STATE } from '../../rules/states.js';
 import { HOLD_STATES } from '../../rules/tokens.js';
 import { contractors, users } from './accounts.js';
-import { createdAt, moment, money, updatedAt } from '../../../platform/db/tables/columns.js';
+import { createdAt, timestamp, money, updatedAt } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 
 export const bidStatus = pgEnum('bid_status', BID_STATES);
@@ -41,13 +41,13 @@ export const bids = pgTable(
     holdId: idColumn('hold'),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
-    submittedAt: moment().notNull().defaultNow(),
+    submittedAt: timestamp().notNull().defaultNow(),
     /** The version of the offer, which rises with each revision. */
     version: integer().notNull().default(1),
     /** The job's `publicEditCount` when the contractor made this offer. */
     jobPublicEditCount: integer().notNull().default(0),
     /** A copy of the job's creation time. With it, a contractor's own jobs can be sorted together with open jobs. */
-    jobCreatedAt: moment().notNull(),
+    jobCreatedAt: timestamp().notNull(),
   },
   (t) => [
     unique('bids_whole_key').on(t.id, t.jobId, t.contractorId),
@@ -80,7 +80,7 @@ export const bidRevisions = pgTable(
     proposedStartDate: date({ mode: 'string' }),
     materialsIncluded: boolean(),
     paymentTerms: text(),
-    replacedAt: moment().notNull(),
+    replacedAt: timestamp().notNull(),
   },
   (t) => [primaryKey({ columns: [t.bidId, t.version] })],
 );
@@ -100,11 +100,11 @@ export const holds = pgTable(
     amount: integer().notNull(),
     status: holdStatus().notNull().default('active'),
     createdAt: createdAt(),
-    releasedAt: moment(),
+    releasedAt: timestamp(),
     /** When the stake's deadline began, in deadline time. */
-    deadlineFrom: moment().notNull().defaultNow(),
+    deadlineFrom: timestamp().notNull().defaultNow(),
     /** When the homeowner was last reminded of the bid, in deadline time. */
-    remindedAt: moment(),
+    remindedAt: timestamp(),
   },
   (t) => [
     index('holds_on_job').on(t.jobId),

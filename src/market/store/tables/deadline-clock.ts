@@ -1,7 +1,7 @@
 /** The clock for deadlines. The table has one row. */
 import { sql } from 'drizzle-orm';
 import { boolean, check, integer, pgTable, text } from 'drizzle-orm/pg-core';
-import { moment } from '../../../platform/db/tables/columns.js';
+import { timestamp } from '../../../platform/db/tables/columns.js';
 
 export const deadlineClock = pgTable(
   'deadline_clock',
@@ -12,9 +12,9 @@ export const deadlineClock = pgTable(
     /** The settings of the last server that started with other settings. A prefix says that they're being applied. */
     settings: text(),
     /** Since when the clock acts with these settings and without an outage. Only later reminders are warnings. */
-    actingSince: moment(),
+    actingSince: timestamp(),
     /** When a server's clock last ran, in real time. */
-    ranAt: moment(),
+    ranAt: timestamp(),
   },
   (t) => [
     check('deadline_clock_has_one_row', sql`${t.isOnlyRow}`),

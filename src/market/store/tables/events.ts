@@ -7,7 +7,7 @@ import { check, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzl
 import type { AccountEventType } from '../../rules/account-events.js';
 import type { EventType } from '../../rules/events.js';
 import { users } from './accounts.js';
-import { moment, position } from '../../../platform/db/tables/columns.js';
+import { timestamp, position } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 import { jobStatus } from './jobs.js';
 
@@ -23,7 +23,7 @@ export const events = pgTable(
     bidderId: idColumn('contractor'),
     fromStatus: jobStatus(),
     toStatus: jobStatus(),
-    occurredAt: moment().notNull().defaultNow(),
+    occurredAt: timestamp().notNull().defaultNow(),
     data: jsonb().$type<Record<string, unknown>>().notNull().default({}),
     /** The job's owner, who never changes. The owner is stored in the event because a deleted draft has no row. */
     homeownerId: idColumn('homeowner').notNull(),
@@ -58,7 +58,7 @@ export const accountEvents = pgTable(
     type: text().$type<AccountEventType>().notNull(),
     /** The admin who caused the event. Null if the service or anyone using the account caused it. */
     actorId: idColumn('user').references(() => users.id),
-    occurredAt: moment().notNull(),
+    occurredAt: timestamp().notNull(),
     data: jsonb().$type<Record<string, unknown>>().notNull().default({}),
     /** `number_events` sets the position after the event is committed. No job event has the same one. */
     position: position(),

@@ -19,7 +19,7 @@ import { JOB_STATES, statesIn, type JobState } from '../../rules/states.js';
 import { REQUIRED_TO_PUBLISH, URGENCIES } from '../../rules/jobs/publishing.js';
 import { homeowners } from './accounts.js';
 import { bids } from './bids.js';
-import { createdAt, moment, money, updatedAt } from '../../../platform/db/tables/columns.js';
+import { createdAt, timestamp, money, updatedAt } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 
 export const jobStatus = pgEnum('job_status', JOB_STATES);
@@ -70,7 +70,7 @@ export const jobs = pgTable(
     createdAt: createdAt(),
     updatedAt: updatedAt(),
     /** Edits don't change this time. */
-    statusChangedAt: moment().notNull().defaultNow(),
+    statusChangedAt: timestamp().notNull().defaultNow(),
     /** The job's highest budget, or a value below all budgets without one. Lists by budget are sorted by it. */
     budgetRank: money()
       .notNull()
@@ -97,13 +97,13 @@ export const jobs = pgTable(
     changeRequestCount: integer().notNull().default(0),
 
     // What `rules/jobs/deadlines.ts` computes a job's deadline from. These times are in deadline time.
-    deadlineFrom: moment(),
-    disputedFrom: moment(),
+    deadlineFrom: timestamp(),
+    disputedFrom: timestamp(),
     deadlineExtendedSeconds: doublePrecision().notNull().default(0),
-    remindedAt: moment(),
-    pausedFrom: moment(),
+    remindedAt: timestamp(),
+    pausedFrom: timestamp(),
     /** When the clock looks at the job next. Null if it has nothing to do. */
-    nextLookAt: moment(),
+    nextLookAt: timestamp(),
   },
   (t) => [
     foreignKey({
@@ -174,7 +174,7 @@ const searchedColumns = () => ({
     .primaryKey()
     .references(() => jobs.id, { onDelete: 'cascade' }),
   /** A copy of the job's creation time, so results can be sorted without reading the job. */
-  createdAt: moment().notNull(),
+  createdAt: timestamp().notNull(),
   /** The title and the description in lowercase, with a separator between them. */
   words: text().notNull(),
   town: point({ mode: 'xy' }),

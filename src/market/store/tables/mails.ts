@@ -5,7 +5,7 @@ import type { AccountEventType } from '../../rules/account-events.js';
 import type { EventType } from '../../rules/events.js';
 import type { MailKind, MailOutcome } from '../../rules/people/mail-kinds.js';
 import { users } from './accounts.js';
-import { createdAt, moment, position, positionList } from '../../../platform/db/tables/columns.js';
+import { createdAt, timestamp, position, positionList } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 
 /** The expiry time of a link that waits for support's decision. */
@@ -24,8 +24,8 @@ export const mails = pgTable(
     outcome: text().$type<MailOutcome>(),
     /** The SHA-256 hash of the token in the email's link. The token itself isn't stored. */
     tokenHash: text().unique('mails_by_token'),
-    expiresAt: moment(),
-    usedAt: moment(),
+    expiresAt: timestamp(),
+    usedAt: timestamp(),
     /** For a notification, the type of its events. Null for other emails. */
     type: text().$type<EventType | AccountEventType>(),
     /** For a notification, its job. Null for account events and other emails. */
@@ -38,7 +38,7 @@ export const mails = pgTable(
     /** How many notifications a digest counts without listing them. */
     leftOutCount: integer(),
     /** When the mail server accepted the email. */
-    sentAt: moment(),
+    sentAt: timestamp(),
   },
   (t) => [
     index('mails_newest').on(t.createdAt, t.id),

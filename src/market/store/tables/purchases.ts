@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, pgEnum, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { PURCHASE_STATE_KEYS } from '../../rules/purchases.js';
-import { createdAt, moment, textList } from '../../../platform/db/tables/columns.js';
+import { createdAt, timestamp, textList } from '../../../platform/db/tables/columns.js';
 import { users } from './accounts.js';
 import { idColumn } from './id-column.js';
 
@@ -40,17 +40,17 @@ export const purchases = pgTable(
     refundTransferId: idColumn('transfer'),
     /** The open chargeback, and when it began. */
     disputeId: text(),
-    disputedAt: moment(),
+    disputedAt: timestamp(),
     /** Chargebacks that ended. A late report must not reopen them. */
     closedDisputes: textList()
       .notNull()
       .default(sql`'{}'`),
     /** The tokens that a lost chargeback couldn't take. */
     debt: integer().notNull().default(0),
-    expiresAt: moment().notNull(),
-    paidAt: moment(),
+    expiresAt: timestamp().notNull(),
+    paidAt: timestamp(),
     /** When the server next asks the provider. Null if it has nothing to ask. */
-    lookAt: moment(),
+    lookAt: timestamp(),
     createdAt: createdAt(),
   },
   (t) => [

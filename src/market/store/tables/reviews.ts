@@ -2,7 +2,7 @@
 import { check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';
 import { contractors, users } from './accounts.js';
-import { moment } from '../../../platform/db/tables/columns.js';
+import { timestamp } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 import { jobs } from './jobs.js';
 
@@ -22,7 +22,7 @@ export const reviews = pgTable(
       .references(() => users.id),
     rating: integer(),
     review: text(),
-    createdAt: moment().notNull(),
+    createdAt: timestamp().notNull(),
   },
   (t) => [
     index('reviews_of_contractor').on(t.contractorId, t.createdAt, t.id),

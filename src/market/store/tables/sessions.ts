@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { index, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
 import { API_KEY_ACCESSES } from '../../rules/entities/api-key.js';
 import { users } from './accounts.js';
-import { createdAt, moment } from '../../../platform/db/tables/columns.js';
+import { createdAt, timestamp } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 
 export const sessions = pgTable(
@@ -15,8 +15,8 @@ export const sessions = pgTable(
       .references(() => users.id),
     createdAt: createdAt(),
     /** Refreshing can't extend a session past this time. Infinity for an API key that doesn't expire. */
-    endsAt: moment().notNull(),
-    revokedAt: moment(),
+    endsAt: timestamp().notNull(),
+    revokedAt: timestamp(),
     /** The User-Agent header of the login request. */
     program: text(),
   },
@@ -37,9 +37,9 @@ export const refreshTokens = pgTable(
       .notNull()
       .references(() => sessions.id, { onDelete: 'cascade' }),
     createdAt: createdAt(),
-    expiresAt: moment().notNull(),
+    expiresAt: timestamp().notNull(),
     /** Used tokens are kept, so a reused token can be told apart from an unknown one. */
-    usedAt: moment(),
+    usedAt: timestamp(),
   },
   (t) => [
     index('refresh_tokens_of_session').on(t.sessionId),
@@ -72,7 +72,7 @@ export const apiKeys = pgTable(
     access: apiKeyAccess().notNull().default('full'),
     createdAt: createdAt(),
     /** Accurate to the minute. Written shortly after the key is used. */
-    lastUsedAt: moment(),
+    lastUsedAt: timestamp(),
   },
   (t) => [index('api_keys_in_order').on(t.userId, t.createdAt, t.id)],
 );

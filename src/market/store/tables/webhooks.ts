@@ -5,7 +5,7 @@ import type { AccountEventType } from '../../rules/account-events.js';
 import type { EventType } from '../../rules/events.js';
 import type { DeliveredType, DeliveryStatus, WebhookPauseReason, WebhookState } from '../../rules/webhooks.js';
 import { users } from './accounts.js';
-import { createdAt, moment, position, textList, updatedAt } from '../../../platform/db/tables/columns.js';
+import { createdAt, timestamp, position, textList, updatedAt } from '../../../platform/db/tables/columns.js';
 import { idColumn } from './id-column.js';
 
 /** A secret that signs requests, encrypted with one of the server's keys. */
@@ -29,9 +29,9 @@ export const webhookEndpoints = pgTable(
     accountEventTypes: textList().$type<AccountEventType[]>().notNull().default([]),
     status: text().$type<WebhookState>().notNull(),
     pausedReason: text().$type<WebhookPauseReason>(),
-    failingSince: moment(),
+    failingSince: timestamp(),
     /** When the owner was last told that the endpoint has been failing for a day. */
-    failureReportedAt: moment(),
+    failureReportedAt: timestamp(),
     /** The endpoint's secrets, newest first. */
     secrets: jsonb().$type<readonly StoredSecret[]>().notNull(),
     /** The name of the server's key that encrypts all of these secrets. */
@@ -43,7 +43,7 @@ export const webhookEndpoints = pgTable(
     /** True if the owner has saved searches, so events are enqueued only after they've been compared with them. */
     waitsForMatching: boolean().notNull().default(false),
     /** From this time on, no user can see the endpoint. Its deliveries are deleted in batches. */
-    deletedAt: moment(),
+    deletedAt: timestamp(),
   },
   (t) => [
     index('webhook_endpoints_of_user').on(t.userId, t.createdAt, t.id),
@@ -72,7 +72,7 @@ export const webhookDeliveries = pgTable(
     /** The position of the event that was enqueued before this one. Null for the first. */
     previousPosition: position(),
     createdAt: createdAt(),
-    endedAt: moment(),
+    endedAt: timestamp(),
   },
   (t) => [
     unique('webhook_deliveries_once_an_event').on(t.endpointId, t.eventId),
@@ -92,7 +92,7 @@ export const webhookAttempts = pgTable(
       .notNull()
       .references(() => webhookDeliveries.id, { onDelete: 'cascade' }),
     number: integer().notNull(),
-    startedAt: moment().notNull(),
+    startedAt: timestamp().notNull(),
     durationMs: integer().notNull(),
     responseStatus: integer(),
     error: text(),

@@ -171,10 +171,10 @@ export const pauseWebhookEndpoint = statement(
       .returning(fields),
 );
 
-const RESEALED_AT_ONCE = 100;
+const REENCRYPTED_AT_ONCE = 100;
 
-const selectSealedByOthers = statement(
-  'selectSealedByOthers',
+const selectEncryptedByOthers = statement(
+  'selectEncryptedByOthers',
   { id: webhookEndpoints.id, secrets: webhookEndpoints.secrets },
   ($: Placeholders<{ sealedBy: string; after: string }>, fields) =>
     selectFrom(
@@ -183,31 +183,31 @@ const selectSealedByOthers = statement(
       and(ne(webhookEndpoints.sealedBy, $('sealedBy')), isThere, sql`${webhookEndpoints.id} > ${$('after')}`),
     )
       .orderBy(webhookEndpoints.id)
-      .limit(RESEALED_AT_ONCE)
+      .limit(REENCRYPTED_AT_ONCE)
       .for('no key update'),
 );
 
-/** If `reseal` can't decrypt a secret, it returns undefined, and the stored secret stays unchanged. */
-export async function resealWebhookSecrets(
+/** If `reencrypt` can't decrypt a secret, it returns undefined, and the stored secret stays unchanged. */
+export async function reencryptWebhookSecrets(
   db: Db,
   sealedBy: string,
-  reseal: (sealed: string, id: WebhookEndpointId) => string | undefined,
+  reencrypt: (sealed: string, id: WebhookEndpointId) => string | undefined,
 ): Promise<number> {
-  let resealCount = 0;
+  let reencryptedCount = 0;
   for (let after: string | undefined = ''; after !== undefined;) {
     const last: string = after;
     after = await db.inTransaction(async (tx) => {
-      const endpoints = await selectSealedByOthers(tx, { sealedBy, after: last });
+      const endpoints = await selectEncryptedByOthers(tx, { sealedBy, after: last });
       for (const { id: endpoint, secrets } of endpoints) {
-        const anew = secrets.map((secret) => ({ ...secret, sealed: reseal(secret.sealed, endpoint) }));
-        if (!anew.every((secret): secret is StoredSecret => secret.sealed !== undefined)) continue;
-        await updateWebhookSecrets(tx, { id: endpoint, secrets: anew, sealedBy });
-        resealCount += 1;
+        const reencrypted = secrets.map((secret) => ({ ...secret, sealed: reencrypt(secret.sealed, endpoint) }));
+        if (!reencrypted.every((secret): secret is StoredSecret => secret.sealed !== undefined)) continue;
+        await updateWebhookSecrets(tx, { id: endpoint, secrets: reencrypted, sealedBy });
+        reencryptedCount += 1;
       }
       return endpoints.at(-1)?.id;
     });
   }
-  return resealCount;
+  return reencryptedCount;
 }
 
 const pauseEndpointsOf = statement(

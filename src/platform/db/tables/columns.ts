@@ -1,13 +1,13 @@
-import { customType, numeric, timestamp } from 'drizzle-orm/pg-core';
+import { customType, numeric, timestamp as pgTimestamp } from 'drizzle-orm/pg-core';
 
 /** Text compared byte by byte in every locale. Cursors depend on that order. */
 export const byteOrderedText = customType<{ data: string; driverData: string }>({ dataType: () => 'text collate "C"' });
 
 /** A time in milliseconds, the same precision as in clients and cursors. Rounding can put now() in the future. */
-export const moment = () => timestamp({ withTimezone: true, precision: 3, mode: 'date' });
+export const timestamp = () => pgTimestamp({ withTimezone: true, precision: 3, mode: 'date' });
 
-export const createdAt = () => moment().notNull().defaultNow();
-export const updatedAt = () => moment().notNull().defaultNow();
+export const createdAt = () => timestamp().notNull().defaultNow();
+export const updatedAt = () => timestamp().notNull().defaultNow();
 
 export const money = () => numeric({ precision: 12, scale: 2, mode: 'number' });
 

@@ -48,7 +48,7 @@ export function openServerSentEvents(parts: ServerSentEventsOptions): ServerSent
       try {
         const result = await parts.openSubscription(caller, connection, body);
         caller.underWay?.end();
-        setRateLimitHeaders(exchange.response, caller.taken);
+        setRateLimitHeaders(exchange.response, caller.rateLimitResults);
         if (!result.stream) return await sendRefusedSubscription(exchange, connection, result.errors);
         exchange.beganStream();
         await connection.stream(result.stream);
