@@ -133,14 +133,14 @@ export const WEBHOOKS = {
 
 /**
  * For each kind of task: how many tasks an instance runs at a time, and how long a lease lasts, which is longer than
- * any task takes. A person can have five webhook endpoints, which use at most a fifth of the places for webhooks.
+ * any task takes. A person can have five webhook endpoints, which use at most a fifth of the slots for webhooks.
  */
 export const TASKS = {
-  webhook: { places: 50, placesPerKey: 2, placesOfSlowKeys: 8, leaseSeconds: 30 },
-  mail: { places: 10, placesPerKey: 6, placesOfSlowKeys: 2, leaseSeconds: 60 },
+  webhook: { slots: 50, slotsPerKey: 2, slotsOfSlowKeys: 8, leaseSeconds: 30 },
+  mail: { slots: 10, slotsPerKey: 6, slotsOfSlowKeys: 2, leaseSeconds: 60 },
   /** Emails about notifications, which must not delay other emails, such as password resets. */
-  notice: { places: 10, placesPerKey: 6, placesOfSlowKeys: 2, leaseSeconds: 60 },
-  restore: { places: 2, placesPerKey: 2, placesOfSlowKeys: 1, leaseSeconds: 30 },
+  notice: { slots: 10, slotsPerKey: 6, slotsOfSlowKeys: 2, leaseSeconds: 60 },
+  restore: { slots: 2, slotsPerKey: 2, slotsOfSlowKeys: 1, leaseSeconds: 30 },
 } as const;
 
 export const MAIL = {

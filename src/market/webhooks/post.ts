@@ -32,7 +32,7 @@ interface PosterSettings {
 }
 
 /** Keeps a few unused connections per endpoint for a short while. */
-const AGENT_OPTIONS = { keepAlive: true, maxFreeSockets: TASKS.webhook.placesPerKey, timeout: 5_000 };
+const AGENT_OPTIONS = { keepAlive: true, maxFreeSockets: TASKS.webhook.slotsPerKey, timeout: 5_000 };
 
 export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: PosterSettings): Post {
   const lookup = addresses.lookup && { lookup: addresses.lookup };

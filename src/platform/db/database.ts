@@ -106,16 +106,16 @@ export async function waitForLocksAtMost(tx: Db, ms: number): Promise<void> {
 }
 
 /** Calls from one address may use four out of five connections. The rest serve other addresses. */
-const placesPerAddress = (poolSize: number) => Math.max(1, Math.floor(poolSize * 0.8));
+const slotsPerAddress = (poolSize: number) => Math.max(1, Math.floor(poolSize * 0.8));
 
 /**
  * More parallel statements would barely help a user, because the event loop reads their rows one after another.
  * Megabytes of results at once would delay every caller.
  */
-const placesPerUser = (poolSize: number) => Math.max(2, Math.floor(poolSize / 5));
+const slotsPerUser = (poolSize: number) => Math.max(2, Math.floor(poolSize / 5));
 
 /** Long statements may use one connection in five. For example, a two-letter search reads much of the market. */
-const placesForLong = (poolSize: number) => Math.max(1, Math.floor(poolSize / 5));
+const slotsForLong = (poolSize: number) => Math.max(1, Math.floor(poolSize / 5));
 
 export function connect(
   connection: Connection,
@@ -134,10 +134,10 @@ export function connect(
     name: 'databaseQueue',
     limits: limits.databaseQueue,
     events,
-    places: allSettings.poolSize,
-    placesPerAddress: placesPerAddress(allSettings.poolSize),
-    placesPerUser: placesPerUser(allSettings.poolSize),
-    placesForLong: placesForLong(allSettings.poolSize),
+    slots: allSettings.poolSize,
+    slotsPerAddress: slotsPerAddress(allSettings.poolSize),
+    slotsPerUser: slotsPerUser(allSettings.poolSize),
+    slotsForLong: slotsForLong(allSettings.poolSize),
     waitMs: allSettings.queueTimeoutMs,
   });
 

@@ -24,10 +24,10 @@ export interface TaskKind {
 
 /** How many tasks of one kind a server runs at the same time. */
 export interface TaskLimits {
-  readonly places: number;
-  readonly placesPerKey: number;
+  readonly slots: number;
+  readonly slotsPerKey: number;
   /** The slots that all slow keys share. Each slow key can use one of them. */
-  readonly placesOfSlowKeys: number;
+  readonly slotsOfSlowKeys: number;
   /** Must be longer than any task takes. */
   readonly leaseSeconds: number;
 }
@@ -86,12 +86,12 @@ export function openQueue({ connection, databaseWatch, log, kinds }: QueueOption
 }
 
 function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unknown) => void): Repeated {
-  const { places, placesPerKey, placesOfSlowKeys, leaseSeconds } = kind.limits;
+  const { slots, slotsPerKey, slotsOfSlowKeys, leaseSeconds } = kind.limits;
   const claimDueTasks = claimTasks(kind.mayRun);
   const running = new Set<{ readonly key: string; readonly isSlow: boolean; readonly work: Promise<void> }>();
   const slowKeys = new LRUCache<string, true>({ max: QUEUE.slowKeysMax, ttl: QUEUE.slowForMs });
   const stop = new AbortController();
-  const claimAll = async () => (await claim(false, places)) + (await claim(true, placesOfSlowKeys)) > 0;
+  const claimAll = async () => (await claim(false, slots)) + (await claim(true, slotsOfSlowKeys)) > 0;
   const claiming = repeat(claimAll, QUEUE.claimEveryMs, onFailure);
 
   async function claim(isSlow: boolean, most: number): Promise<number> {
@@ -102,8 +102,8 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
       running: asArray([...running].map(({ key }) => key)),
       slowKeys: asArray([...slowKeys.keys()]),
       isSlow,
-      placesPerKey: isSlow ? 1 : placesPerKey,
-      places: free,
+      slotsPerKey: isSlow ? 1 : slotsPerKey,
+      slots: free,
       leaseSeconds,
     });
     for (const task of tasks) begin(task, isSlow);

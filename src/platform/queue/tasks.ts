@@ -52,8 +52,8 @@ interface Claim {
   readonly slowKeys: string;
   /** True to claim slow keys' tasks, false for all others. */
   readonly isSlow: boolean;
-  readonly placesPerKey: number;
-  readonly places: number;
+  readonly slotsPerKey: number;
+  readonly slots: number;
   readonly leaseSeconds: number;
 }
 
@@ -81,19 +81,19 @@ export function claimTasks(mayRun: (key: SQL) => SQL = () => sql`true`) {
       select next.key from keys cross join lateral (
         select key from tasks where kind = ${$('kind')} and key > keys.key order by key limit 1) next
     ), free as (
-      select key, ${$('placesPerKey')}::int - cardinality(array_positions(${$('running')}::text[], key)) as places
+      select key, ${$('slotsPerKey')}::int - cardinality(array_positions(${$('running')}::text[], key)) as slots
       from keys where (key = any(${$('slowKeys')}::text[])) = ${$('isSlow')}::boolean
     ), chosen as (
-      select key, places from free
-      where places > 0
+      select key, slots from free
+      where slots > 0
         and exists (select from tasks where kind = ${$('kind')} and key = free.key and ${IS_DUE})
         and ${mayRun(sql`free.key`)}
-      order by random() limit ${$('places')}::int
+      order by random() limit ${$('slots')}::int
     ), claimed as (
       select next.id from chosen cross join lateral (
         select id from tasks where kind = ${$('kind')} and key = chosen.key and ${IS_DUE}
-        order by run_at limit chosen.places for update skip locked) next
-      limit ${$('places')}::int
+        order by run_at limit chosen.slots for update skip locked) next
+      limit ${$('slots')}::int
     )
     update tasks set leased_until = now() + make_interval(secs => ${$('leaseSeconds')}::int)
     from claimed where tasks.id = claimed.id

@@ -8,12 +8,12 @@ import { createQuota, type Bound, type Release, type Client, type QuotaSettings 
 
 export interface FairQueueSettings extends QuotaSettings {
   /** How many calls may run at the same time. */
-  readonly places: number;
+  readonly slots: number;
   /** How many slots one address may use. The rest serve other addresses, however long the work takes. */
-  readonly placesPerAddress?: number;
+  readonly slotsPerAddress?: number;
   /** How many slots one user may use at one address. */
-  readonly placesPerUser?: number;
-  readonly placesForLong?: number;
+  readonly slotsPerUser?: number;
+  readonly slotsForLong?: number;
   readonly waitMs: number;
 }
 
@@ -42,10 +42,10 @@ interface Waiter {
 }
 
 export function createFairQueue({
-  places,
-  placesPerAddress = places,
-  placesPerUser = placesPerAddress,
-  placesForLong = places,
+  slots,
+  slotsPerAddress = slots,
+  slotsPerUser = slotsPerAddress,
+  slotsForLong = slots,
   waitMs,
   ...settings
 }: FairQueueSettings): FairQueue {
@@ -59,15 +59,15 @@ export function createFairQueue({
   let longAtWork = 0;
   let servedLastMs = -Infinity;
   let stopped: (() => Refusal) | undefined;
-  const hasPlace = (address: string) => atWork.inUse() < places && atWork.inUse(address) < placesPerAddress;
-  const hasPlaceFor = (address: string, user: string | undefined) =>
-    user === undefined || atWork.inUse(address, user) < placesPerUser;
-  const mayBegin = ({ isLong = false }: Work) => !isLong || longAtWork < placesForLong;
+  const hasSlot = (address: string) => atWork.inUse() < slots && atWork.inUse(address) < slotsPerAddress;
+  const hasSlotFor = (address: string, user: string | undefined) =>
+    user === undefined || atWork.inUse(address, user) < slotsPerUser;
+  const mayBegin = ({ isLong = false }: Work) => !isLong || longAtWork < slotsForLong;
 
   async function run<T>(client: Client, work: () => Promise<T>, kind: Work = {}): Promise<T> {
     const { address, user } = client;
     // If a user has a free slot, only their long calls can be waiting.
-    const isFree = hasPlace(address) && hasPlaceFor(address, user) && mayBegin(kind);
+    const isFree = hasSlot(address) && hasSlotFor(address, user) && mayBegin(kind);
     const leave = isFree ? begin({ address, user }, kind) : await wait(client, kind);
     try {
       const result = await work();
@@ -128,12 +128,12 @@ export function createFairQueue({
   }
 
   function firstInTurn(): Waiter | undefined {
-    if (atWork.inUse() >= places) return undefined;
+    if (atWork.inUse() >= slots) return undefined;
     for (const [address, users] of lanes) {
-      if (!hasPlace(address)) continue;
+      if (!hasSlot(address)) continue;
       for (const waiters of users.values())
         for (const waiter of waiters) {
-          if (!hasPlaceFor(address, waiter.client.user)) break;
+          if (!hasSlotFor(address, waiter.client.user)) break;
           if (mayBegin(waiter.kind)) return waiter;
         }
     }
@@ -162,8 +162,8 @@ export function createFairQueue({
    */
   function boundOfLate({ address, user }: Client): Bound {
     if (performance.now() - servedLastMs < waitMs / 2) {
-      if (!hasPlaceFor(address, user)) return 'user';
-      if (!hasPlace(address) && atWork.inUse() < places) return 'address';
+      if (!hasSlotFor(address, user)) return 'user';
+      if (!hasSlot(address) && atWork.inUse() < slots) return 'address';
     }
     const ofAddress = quota.inUse(address);
     const ofOthers = quota.inUse() - ofAddress;

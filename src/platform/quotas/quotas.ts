@@ -32,12 +32,12 @@ export function createQuotas(limits: QuotaTable, events: QuotaEvents): Quotas {
     events,
     ...changeable,
     connections: createQuota(settings('connections')),
-    heavyReads: createFairQueue({ ...settings('heavyReads'), places: 1, waitMs: HEAVY_READ.waitMs }),
+    heavyReads: createFairQueue({ ...settings('heavyReads'), slots: 1, waitMs: HEAVY_READ.waitMs }),
     // Never refuses an event, because each stream has at most one waiting.
     streamEvents: createFairQueue({
       ...settings('streams'),
       limits: { of: 'events' },
-      places: 1,
+      slots: 1,
       waitMs: STREAM.eventWaitMs,
     }),
     // Above the total, cuts off the client with the most bytes instead of the latest one.

@@ -44,7 +44,7 @@ export function createPasswords({
     name: 'hashingQueue',
     limits,
     events,
-    places: concurrent,
+    slots: concurrent,
     waitMs: HASHING.waitMs,
     // By then, a quarter of the queue has been served, so there is room again.
     retryAfterSeconds: () => Math.max(1, Math.ceil((queue.waiting * lastMs) / concurrent / 4 / 1_000)),

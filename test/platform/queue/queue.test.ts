@@ -8,7 +8,7 @@ import type { Task } from '../../../src/platform/queue/tasks.js';
 import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
 import { until } from '../security/until.js';
 
-const LIMITS = { places: 6, placesPerKey: 2, placesOfSlowKeys: 2, leaseSeconds: 300 };
+const LIMITS = { slots: 6, slotsPerKey: 2, slotsOfSlowKeys: 2, leaseSeconds: 300 };
 const RETRY_AFTER_SECONDS = [60, 3_600];
 
 interface Run extends Task {
@@ -88,7 +88,7 @@ it('the code that enqueues tasks doesn’t wait for the queue', async () => {
   reserved.release();
 });
 
-describe('places', () => {
+describe('slots', () => {
   it('are few for each key, however many of its tasks wait, and however long', async () => {
     await given('busy', 1_000, 3_600);
     await given('other', 1);
@@ -104,19 +104,19 @@ describe('places', () => {
     const slow = ['anna', 'ben', 'carla'];
     for (const [at, key] of slow.entries()) await given(key, 20, 3_600 - at);
     open();
-    await begun(LIMITS.places);
+    await begun(LIMITS.slots);
     await given('quick', 1);
     for (const run of runs) run.end({ outcome: 'done', isSlow: true });
-    await begun(LIMITS.places + LIMITS.placesOfSlowKeys + 1);
-    const next = keysOf(runs.slice(LIMITS.places));
-    expect(next).toHaveLength(LIMITS.placesOfSlowKeys + 1);
+    await begun(LIMITS.slots + LIMITS.slotsOfSlowKeys + 1);
+    const next = keysOf(runs.slice(LIMITS.slots));
+    expect(next).toHaveLength(LIMITS.slotsOfSlowKeys + 1);
     expect(next.filter((key) => key === 'quick')).toHaveLength(1);
     expect(new Set(next)).toHaveLength(next.length);
     // The busy keys still have many of the oldest tasks.
     endOf = ({ key }) => (key === 'quick' ? undefined : { outcome: 'done' });
     for (const run of runs) run.end({ outcome: 'done' });
     await until(async () => (await waiting()) === 0);
-    const half = keysOf(runs.slice(LIMITS.places, LIMITS.places + 27));
+    const half = keysOf(runs.slice(LIMITS.slots, LIMITS.slots + 27));
     expect(new Set(half.filter((key) => key !== 'quick'))).toEqual(new Set(slow));
   });
 });

@@ -11,7 +11,7 @@ const events = {
 
 function queueOf(settings: Partial<FairQueueSettings> = {}) {
   const limits = { of: 'calls waiting', total: 10 };
-  return createFairQueue({ name: 'databaseQueue', places: 1, limits, waitMs: 1_000, events, ...settings });
+  return createFairQueue({ name: 'databaseQueue', slots: 1, limits, waitMs: 1_000, events, ...settings });
 }
 
 const ANNA: Client = { address: 'a' };
@@ -53,9 +53,9 @@ beforeEach(() => {
 });
 afterEach(() => void vi.useRealTimers());
 
-describe('places', () => {
+describe('slots', () => {
   it("are never more than the limit, and the work's result is returned", async () => {
-    const queue = queueOf({ places: 3 });
+    const queue = queueOf({ slots: 3 });
     let inside = 0;
     let insideMost = 0;
     const answers = await Promise.all(
@@ -74,7 +74,7 @@ describe('places', () => {
   });
 
   it("aren't all for one address, so another finds one, however long the first one's work takes", async () => {
-    const queue = queueOf({ places: 5, placesPerAddress: 4 });
+    const queue = queueOf({ slots: 5, slotsPerAddress: 4 });
     const works = Array.from({ length: 6 }, held);
     const runs = works.map(({ work }) => queue.run(ANNA, work));
     expect([queue.active, queue.waiting]).toEqual([4, 2]);
@@ -86,7 +86,7 @@ describe('places', () => {
   });
 
   it("aren't all for one user, so others at the same address find one", async () => {
-    const queue = queueOf({ places: 5, placesPerAddress: 4, placesPerUser: 2 });
+    const queue = queueOf({ slots: 5, slotsPerAddress: 4, slotsPerUser: 2 });
     const works = Array.from({ length: 5 }, held);
     const hers = { address: 'a', user: 'anna' };
     const runs = works.map(({ work }) => queue.run(hers, work));
@@ -100,7 +100,7 @@ describe('places', () => {
   });
 
   it("are limited for long work, and the same caller's quick work goes first", async () => {
-    const queue = queueOf({ places: 4, placesForLong: 2 });
+    const queue = queueOf({ slots: 4, slotsForLong: 2 });
     const works = Array.from({ length: 4 }, held);
     const order: string[] = [];
     const runs = works.map(({ work }, at) =>
@@ -115,7 +115,7 @@ describe('places', () => {
   });
 
   it("aren't lost when work fails, by a rejection or by throwing before it returns a promise", async () => {
-    const queue = queueOf({ places: 2 });
+    const queue = queueOf({ slots: 2 });
     const throwing = (): Promise<void> => {
       throw new Error('thrown');
     };
@@ -252,7 +252,7 @@ describe('waiting', () => {
     ['while others are served is no fault of the server', true, ['user', 'address']],
     ['while nobody is served is one', false, ['server', 'server']],
   ])("too long for one of the caller's own %s", async (_when, isServing, bounds) => {
-    const queue = queueOf({ places: 4, placesPerAddress: 3, placesPerUser: 2 });
+    const queue = queueOf({ slots: 4, slotsPerAddress: 3, slotsPerUser: 2 });
     const works = Array.from({ length: 3 }, held);
     const [hers, his] = ['anna', 'bert'].map((user) => ({ address: 'a', user })) as [Client, Client];
     const outcomeOf = (client: Client, work: () => Promise<unknown>) =>
@@ -290,11 +290,11 @@ describe('waiting', () => {
   });
 });
 
-it("doesn't lose a place, quota, or turn over ten thousand calls that fail, wait, and time out at random", async () => {
+it("doesn't lose a slot, quota, or turn over ten thousand calls that fail, wait, and time out at random", async () => {
   const queue = queueOf({
-    places: 4,
-    placesPerAddress: 3,
-    placesForLong: 2,
+    slots: 4,
+    slotsPerAddress: 3,
+    slotsForLong: 2,
     limits: { of: 'calls', perUser: 10, perAddress: 20, total: 50 },
     waitMs: 20,
   });

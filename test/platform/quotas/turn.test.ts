@@ -5,7 +5,7 @@ import { NO_EVENTS } from '../../../src/platform/quotas/quota.js';
 import { waitForSlot } from '../../../src/platform/quotas/quotas.js';
 
 const open = () =>
-  createFairQueue({ name: 'heavyReads', limits: { of: 'reads' }, events: NO_EVENTS, places: 1, waitMs: 60_000 });
+  createFairQueue({ name: 'heavyReads', limits: { of: 'reads' }, events: NO_EVENTS, slots: 1, waitMs: 60_000 });
 
 it('starts one call per turn of the event loop', async () => {
   const queue = open();

@@ -14,7 +14,7 @@ interface NewMail {
   readonly tokenHash: string | null;
   /** Null if the email has no link. */
   readonly hours: number | null;
-  /** The key of the email's task. Emails to one domain share a limited number of places. */
+  /** The key of the email's task. Emails to one domain share a limited number of slots. */
   readonly domain: string;
 }
 

@@ -5,7 +5,7 @@ import { NO_EVENTS } from '../../../src/platform/quotas/quota.js';
 
 it('the end of one call starts all that it kept waiting, because of their user or because they are long', async () => {
   const limits = { of: 'calls waiting', total: 10 };
-  const bounds = { places: 3, placesPerUser: 1, placesForLong: 1, waitMs: 60_000 };
+  const bounds = { slots: 3, slotsPerUser: 1, slotsForLong: 1, waitMs: 60_000 };
   const queue = createFairQueue({ name: 'databaseQueue', limits, events: NO_EVENTS, ...bounds });
   let end = () => {};
   const ended = new Promise<void>((resolve) => (end = resolve));
