@@ -115,8 +115,8 @@ export const JobOrderEnum = registerEnum('JobOrder', 'The order of a list of job
   longest_unchanged:
     'The jobs that have been in their current status longest come first. Only admins can use this order.',
   nearest:
-    `The jobs nearest to the filter’s place first, within ${NEAREST_MILES_MAX} miles. At the same distance, newer jobs ` +
-    'come first.',
+    `The jobs nearest to the filter’s place first, within ${NEAREST_MILES_MAX} miles. ` +
+    'At the same distance, newer jobs come first.',
 });
 
 export const BidStatus = registerEnum('BidStatus', 'The status of a bid.', BID_STATES, {

@@ -1,3 +1,4 @@
+/** Builds the GraphQL schema from the resolvers, and describes its root types. */
 import 'reflect-metadata';
 import {
   isObjectType,

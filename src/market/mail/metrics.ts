@@ -1,3 +1,4 @@
+/** The metrics of emails. */
 import type { Metrics } from '../../platform/telemetry/metrics.js';
 import { MAIL_BUDGETS, type MailBudget } from '../rules/rate-limits.js';
 import type { MailOutcome } from '../rules/people/mail-kinds.js';

@@ -1,3 +1,4 @@
+/** The parts that each email's text has. */
 import { MAILS, type LinkKind } from '../rules/people/mail-kinds.js';
 
 /** The items and the link come between `before` and `after`. */

@@ -1,3 +1,4 @@
+/** The metrics of webhook deliveries. */
 import type { Metrics } from '../../platform/telemetry/metrics.js';
 
 export interface WebhookMetrics {

@@ -1,3 +1,4 @@
+/** Lists and reads bids, their revisions, and their holds. A bid that the viewer can't see doesn't exist for them. */
 import { z } from 'zod';
 import { BID } from '../../rules/entities/bid.js';
 import { refuse } from '../../rules/errors.js';

@@ -1,3 +1,4 @@
+/** Views, shortlists, rejects, and withdraws a bid. `market/rules/bids.ts` has the rows. */
 import { z } from 'zod';
 import { BID_TRANSITIONS, changeOfCounts, type BidTransition, type BidTransitionKey } from '../../rules/bids.js';
 import type { BidEffect } from '../../rules/jobs/effects.js';

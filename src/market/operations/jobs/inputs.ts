@@ -1,3 +1,4 @@
+/** The inputs of `createJob` and `updateJob`, and the checks of related fields. */
 import { z } from 'zod';
 import { contradictionsIn, REQUIRED_FIELDS, type RequiredJobField } from '../../rules/jobs/editing.js';
 import { JOB } from '../../rules/entities/job.js';

@@ -198,7 +198,6 @@ export const updateSavedSearch = operation({
     ['filter'],
     problemsIn,
   ),
-  nullClears: false,
   async run({ db, viewer: { userId, contractorId }, caller }, { id: search, ...input }): Promise<SavedSearch> {
     const newFilter = input.filter && (await columnsOf(input.filter));
     return db.inTransaction(async (tx) => {

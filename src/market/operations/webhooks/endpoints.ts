@@ -163,7 +163,6 @@ export const updateWebhookEndpoint = operation({
     status: status.nullish().describe('`paused` to hold events back, or `active` to resume sending them.'),
     ...readOnly(SETTLED_FIELDS),
   }),
-  nullClears: false,
   async run({ db, viewer, services }, { id: endpoint, ...input }): Promise<WebhookEndpoint> {
     return db.inTransaction(async (tx) => {
       const { endpoint: current } = await lockOwnEndpoint(tx, viewer, endpoint);

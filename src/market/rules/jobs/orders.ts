@@ -1,3 +1,4 @@
+/** The sort orders of job lists. `market/store/jobs/job-orders.ts` has their SQL. */
 export const JOB_ORDERS = [
   'newest',
   'oldest',

@@ -1,3 +1,4 @@
+/** The kinds of email, and the page and the validity of each kind's link. */
 const PASSWORD_LINK = { page: '/reset-password', hours: 1 } as const;
 
 /** No email contains text that another user wrote. */

@@ -1,3 +1,4 @@
+/** Suspends and restores people. A task restores a person at the end of a suspension with a set end. */
 import { asc, eq, or, sql } from 'drizzle-orm';
 import type { UserId } from '../../rules/ids.js';
 import type { Db } from '../../../platform/db/database.js';

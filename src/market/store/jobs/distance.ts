@@ -1,3 +1,4 @@
+/** Distances between places, in JavaScript and in SQL. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Placeholders } from '../../../platform/db/statement.js';
 

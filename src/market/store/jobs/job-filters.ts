@@ -1,3 +1,4 @@
+/** The filters of job lists, as SQL conditions. */
 import { sql, type SQL, type SQLWrapper } from 'drizzle-orm';
 import type { ContractorId, HomeownerId } from '../../rules/ids.js';
 import type { JobOrder } from '../../rules/jobs/orders.js';

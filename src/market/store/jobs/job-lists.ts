@@ -1,3 +1,4 @@
+/** Lists of jobs, for each combination of role, filters, and order. */
 import { and, sql, type SQL } from 'drizzle-orm';
 import { DEFAULT_JOB_ORDER, type JobOrder } from '../../rules/jobs/orders.js';
 import { PAGE } from '../../../platform/caller-limits.js';

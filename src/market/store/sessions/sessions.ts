@@ -1,3 +1,4 @@
+/** Opens, finds, and ends sessions. Tells every instance when one ends. */
 import { and, eq, gt, isNull, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { SessionId, UserId } from '../../rules/ids.js';

@@ -1,3 +1,4 @@
+/** Webhook endpoints and their secrets, which are stored encrypted. */
 import { and, eq, isNull, ne, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { WEBHOOK_ENDPOINT } from '../../rules/entities/webhook.js';
 import type { RowOf } from '../../../platform/fields/entity.js';
