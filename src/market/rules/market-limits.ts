@@ -66,8 +66,8 @@ export const NEAREST_MILES_MAX = 100;
  * fit into the balance's 32 bits.
  */
 export const ADJUSTED_BALANCE_MAX = 2_000_000_000;
-export const BALANCE_TOO_LARGE =
-  'would make the balance larger than the maximum, ' + ADJUSTED_BALANCE_MAX.toLocaleString('en-US');
+const largestBalance = ADJUSTED_BALANCE_MAX.toLocaleString('en-US');
+export const BALANCE_TOO_LARGE = `would make the balance larger than the maximum, ${largestBalance}`;
 
 /** The largest number of tokens in a single adjustment by an admin. */
 export const ADJUSTMENT_MAX = 1_000_000;
