@@ -128,7 +128,7 @@ async function start(
   );
   closers.push(housekeeping.close);
   const clock = repeat(createClock(services).run, CLOCK.everyMs, (error) =>
-    log.warn({ err: error }, 'the clock could not look for deadlines'),
+    log.warn({ err: error }, 'the clock could not check deadlines'),
   );
   closers.push(clock.close);
   const purchases = openPurchaseLookups(services);

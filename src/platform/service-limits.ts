@@ -155,7 +155,7 @@ export const DRAINING = {
 export const DATABASE_WATCH = {
   pollEveryMs: 2_000,
   pollWhileAwayEveryMs: 500,
-  lookAgainAfterMs: 100,
+  pollAgainAfterMs: 100,
   answerWithinMs: 1_250,
   failures: 2,
 } as const;

@@ -18,7 +18,7 @@ export const TEXT = {
 
 export const BIDS_PER_PAGE_DEFAULT = 100;
 
-/** The clock looks at due jobs every minute, a batch at a time. */
+/** The clock checks due jobs every minute, a batch at a time. */
 export const CLOCK = {
   everyMs: 60_000,
   batchJobs: 100,

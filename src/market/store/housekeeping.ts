@@ -147,15 +147,15 @@ export async function deleteExpired(db: Db, onFailure: OnFailure, signal?: Abort
 export function startCleanup(db: Db, onFailure: OnFailure): { close(): Promise<void> } {
   const closing = new AbortController();
   let running: Promise<unknown> | undefined;
-  const look = () => {
+  const clean = () => {
     running ??= deleteExpired(db, onFailure, closing.signal).finally(() => (running = undefined));
   };
-  const first = setTimeout(look, HOUSEKEEPING.firstAfterMs);
-  const looking = setInterval(look, HOUSEKEEPING.everyMs);
+  const first = setTimeout(clean, HOUSEKEEPING.firstAfterMs);
+  const repeated = setInterval(clean, HOUSEKEEPING.everyMs);
   return {
     close: async () => {
       clearTimeout(first);
-      clearInterval(looking);
+      clearInterval(repeated);
       closing.abort();
       await running;
     },

@@ -52,19 +52,19 @@ export function watchDatabase(
   let firstFailure = new Date();
   let isAnsweredSince = false;
   let mustReconnect = false;
-  let looking: Promise<void> | undefined;
+  let polling: Promise<void> | undefined;
   let isClosed = false;
   let next = setTimeout(poll, DATABASE_WATCH.pollEveryMs).unref();
 
   function poll(): Promise<void> {
     clearTimeout(next);
     if (isClosed) return Promise.resolve();
-    return (looking ??= takesWrites(probe, answerWithinMs).then(noteAnswered, noteMiss).finally(lookLater));
+    return (polling ??= takesWrites(probe, answerWithinMs).then(noteAnswered, noteMiss).finally(pollLater));
   }
 
-  function lookLater(): void {
-    looking = undefined;
-    const failing = failures > 0 ? DATABASE_WATCH.lookAgainAfterMs : DATABASE_WATCH.pollEveryMs;
+  function pollLater(): void {
+    polling = undefined;
+    const failing = failures > 0 ? DATABASE_WATCH.pollAgainAfterMs : DATABASE_WATCH.pollEveryMs;
     if (!isClosed) next = setTimeout(poll, problem ? DATABASE_WATCH.pollWhileAwayEveryMs : failing).unref();
   }
 

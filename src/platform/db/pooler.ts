@@ -13,7 +13,7 @@ export interface PoolerNotices {
   onUnknownStatements(): void;
 }
 
-interface Look {
+interface PoolerCheck {
   readonly isPooled: boolean;
   readonly rewritesStatements: boolean;
   readonly missing: readonly string[];
@@ -32,7 +32,7 @@ export async function checkConnection(
         : 'DATABASE_DIRECT_URL goes through a pooler. Set it to the URL of PostgreSQL itself.',
     );
   if (connection.direct === undefined) return { ...connection, preparedStatements: preparedStatements ?? true };
-  const pooled = await lookAt(connection);
+  const pooled = await inspect(connection);
   if (pooled.missing.length > 0)
     throw new Error([NO_TIMEOUTS, timeoutsOfRole(pooled), RECONNECT, `  ${reconnectCommand(connection)}`].join('\n'));
   if (preparedStatements === true && pooled.isPooled && !pooled.rewritesStatements) onUnknownStatements();
@@ -41,8 +41,8 @@ export async function checkConnection(
 
 /** By default, PgBouncer rejects connections that set timeouts. That error also reveals a pooler. */
 function isPooled(connection: Connection): Promise<boolean> {
-  return lookAt(connection).then(
-    (poll) => poll.isPooled,
+  return inspect(connection).then(
+    (connected) => connected.isPooled,
     (error: unknown) => {
       if (error instanceof Error && error.message.startsWith('unsupported startup parameter')) return true;
       throw error;
@@ -72,7 +72,7 @@ const TIMEOUTS = {
   idle_in_transaction_session_timeout: DATABASE_DEFAULTS.idleInTransactionTimeoutMs,
 };
 
-function timeoutsOfRole({ missing, row }: Look): string {
+function timeoutsOfRole({ missing, row }: PoolerCheck): string {
   return Object.entries(TIMEOUTS)
     .filter(([name]) => missing.includes(name))
     .map(([name, ms]) => `  alter role "${row.role}" in database "${row.database}" set ${name} = '${ms}ms';`)
@@ -80,7 +80,7 @@ function timeoutsOfRole({ missing, row }: Look): string {
 }
 
 /** A pooler reports an invented process ID, and renames the prepared statements that it supports. */
-async function lookAt(connection: Connection): Promise<Look> {
+async function inspect(connection: Connection): Promise<PoolerCheck> {
   const client = openPool({ ...connection, preparedStatements: true }, { ...DATABASE_DEFAULTS, poolSize: 1 });
   try {
     const rows = await client`select pg_backend_pid() as pid, current_user as role, current_database() as database,

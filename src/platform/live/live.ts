@@ -125,7 +125,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
 
   const feed = createRevocationFeed();
   let isPolling = false;
-  let lookedAtMs = 0;
+  let polledAtMs = 0;
   let answeredAtMs = performance.now();
   let heardAtMs = performance.now();
   let isSilent = false;
@@ -133,7 +133,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   async function poll(): Promise<void> {
     if (isPolling) return;
     isPolling = true;
-    lookedAtMs = performance.now();
+    polledAtMs = performance.now();
     const answer = queries.pollEvents(readingDb, { heartbeat: feed.heartbeat() });
     const [state] = await answer.finally(() => (isPolling = false));
     if (!state) return;
@@ -145,7 +145,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   }
 
   await poll();
-  const lookUnlessProblem = () => {
+  const pollUnlessProblem = () => {
     if (!hasProblem()) void poll().catch(logFailure('checking for new events failed; retrying'));
   };
   function onHeartbeat(heartbeat: string): void {
@@ -174,8 +174,8 @@ export async function openLive<Entry extends LogEntry, Viewer>({
 
   const polling = setInterval(() => {
     reconnectIfSilent();
-    const isDue = performance.now() - lookedAtMs >= STREAM.eventsPollListeningMs;
-    if (isDue || !feed.isLive()) lookUnlessProblem();
+    const isDue = performance.now() - polledAtMs >= STREAM.eventsPollListeningMs;
+    if (isDue || !feed.isLive()) pollUnlessProblem();
   }, STREAM.eventsPollMs);
   const sessionEnds = watchSessions(
     (ids) => queries.findEndedSessions(readingDb, ids),
@@ -189,7 +189,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   const listening = listenOn(connection, {
     [queries.positionsChannel]: {
       onNotification: (position) => fanOut.advanceTo(BigInt(position)),
-      onListening: lookUnlessProblem,
+      onListening: pollUnlessProblem,
     },
     [queries.delayed.positionsChannel]: {
       onNotification: (position) => delayedFanOut.advanceTo(BigInt(position)),
@@ -200,7 +200,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
       onListening: () => {
         activeSessions.forgetAll();
         feed.restart();
-        lookUnlessProblem();
+        pollUnlessProblem();
         sessionEnds.poll();
       },
     },

@@ -1,6 +1,6 @@
 /**
- * The clock: reminds people of deadlines, and acts when one passes. It looks at a job under the job's lock and computes
- * everything from the rows, so several instances can run it, and a look that was lost or repeated does no harm.
+ * The clock: reminds people of deadlines, and acts when one passes. It checks a job under the job's lock and computes
+ * everything from the rows, so several instances can run it, and a check that was lost or repeated does no harm.
  */
 import type { Logger } from 'pino';
 import type { JobId } from '../../rules/ids.js';
@@ -32,7 +32,7 @@ import {
   clockFactsReader,
   delayStakes,
   lockJobForClock,
-  postponeLook,
+  postponeCheck,
   type OwnSettings,
   selectDueJobs,
   selectJobsOfSuspensions,
@@ -59,7 +59,7 @@ export interface ClockServices {
 type TimedJob = JobRow & JobTimer;
 
 /** A job under its lock, and what the clock knows about it. */
-interface Look {
+interface Check {
   readonly tx: Transaction;
   readonly job: TimedJob;
   readonly stakes: readonly StakeTimer[];
@@ -68,15 +68,15 @@ interface Look {
 }
 
 export interface Clock {
-  /** Looks at a batch of the jobs that are due. Returns true if it did something, so there may be more. */
+  /** Checks a batch of the jobs that are due. Returns true if it did something, so there may be more. */
   readonly run: () => Promise<boolean>;
 }
 
-/** Only servers with the stored settings look at jobs. The settings of the server that started last are stored. */
+/** Only servers with the stored settings check jobs. The settings of the server that started last are stored. */
 export function createClock(services: ClockServices): Clock {
   const { db, deadlines, log } = services;
   const own: OwnSettings = { settings: JSON.stringify(deadlines), canAct: deadlines.mode === 'act' };
-  const failed: FailedLooks = new Map();
+  const failed: FailedChecks = new Map();
   let isFirstRun = true;
   let other: string | null | undefined;
   return {
@@ -92,18 +92,18 @@ export function createClock(services: ClockServices): Clock {
         return false;
       }
       isFirstRun = false;
-      return lookAtDueJobs(services, own, failed);
+      return checkDueJobs(services, own, failed);
     },
   };
 }
 
-/** Jobs that the clock failed to look at, and when. */
-type FailedLooks = Map<JobId, number>;
+/** Jobs that the clock failed to check, and when. */
+type FailedChecks = Map<JobId, number>;
 
-async function lookAtDueJobs(
+async function checkDueJobs(
   { db, deadlines, log, live, recordClockAction }: ClockServices,
   own: OwnSettings,
-  failed: FailedLooks,
+  failed: FailedChecks,
 ): Promise<boolean> {
   for (const [id, atMs] of failed) if (atMs < Date.now() - CLOCK.failurePauseSeconds * 1_000) failed.delete(id);
   // Otherwise, jobs that always fail would keep the clock from later ones.
@@ -113,7 +113,7 @@ async function lookAtDueJobs(
   let failures = 0;
   for (const id of ids) {
     try {
-      const action = await db.inTransaction((tx) => lookAt(tx, id, deadlines, own));
+      const action = await db.inTransaction((tx) => checkJob(tx, id, deadlines, own));
       if (action) recordClockAction(action);
       live.wake();
     } catch (error) {
@@ -121,40 +121,40 @@ async function lookAtDueJobs(
       // For example, the connection was lost, or somebody else locked the job for too long.
       const mayPass = error instanceof Refusal && error.code === 'OVERLOADED';
       const again = mayPass ? 'soon' : 'in an hour';
-      log.warn({ err: error, jobId: id }, `the clock could not look at a job; it tries again ${again}`);
+      log.warn({ err: error, jobId: id }, `the clock could not check a job; it tries again ${again}`);
       if (mayPass) continue;
       failed.set(id, Date.now());
       // For the other servers. If this fails too, they find out on their own.
-      await postponeLook(db, { id, seconds: CLOCK.failurePauseSeconds }).catch((err: unknown) =>
-        log.warn({ err, jobId: id }, 'the clock could not postpone its look at a job'),
+      await postponeCheck(db, { id, seconds: CLOCK.failurePauseSeconds }).catch((err: unknown) =>
+        log.warn({ err, jobId: id }, 'the clock could not postpone its check of a job'),
       );
     }
   }
   return failures < ids.size;
 }
 
-async function lookAt(
+async function checkJob(
   tx: Transaction,
   id: JobId,
   settings: DeadlineSettings,
   own: OwnSettings,
 ): Promise<ClockAction | void> {
   const [[row], [clock]] = await pipelined(lockJobForClock(tx, { id }), selectSettings(tx, {}));
-  // Whoever applies other settings marks the job after announcing them, so a server that has them looks at it again.
+  // Whoever applies other settings marks the job after announcing them, so a server that has them checks it again.
   if (!row || clock?.settings !== own.settings) return;
   const { job, now } = row;
   const stakes = STATES_OPEN_TO_BIDS.includes(job.status) ? await selectStakes(tx, { id }) : [];
-  const look: Look = { tx, job, stakes, settings, now };
-  if (isPaused(row)) return job.pausedFrom === null ? pause(look) : change(look, { nextLookAt: null });
-  if (job.pausedFrom !== null) return resume(look, job.pausedFrom);
+  const check: Check = { tx, job, stakes, settings, now };
+  if (isPaused(row)) return job.pausedFrom === null ? pause(check) : change(check, { nextLookAt: null });
+  if (job.pausedFrom !== null) return resume(check, job.pausedFrom);
   const step = clockStep(job, settings, now);
-  if (step.is === 'remind') return remind(look, step.to);
-  if (step.is === 'act') return act(look);
+  if (step.is === 'remind') return remind(check, step.to);
+  if (step.is === 'act') return act(check);
   const steps = stakes.map((stake) => [stake, stakeStep(stake, settings, now)] as const);
   const [stake, stakesStep] = steps.find(([, { is }]) => is !== 'wait') ?? [];
-  if (stake && stakesStep?.is === 'remind') return remindOfStake(look, stake, stakesStep.to);
-  if (stake) return releaseStake(look, stake);
-  return change(look, { nextLookAt: earliest([step, ...steps.map(([, one]) => one)], now) });
+  if (stake && stakesStep?.is === 'remind') return remindOfStake(check, stake, stakesStep.to);
+  if (stake) return releaseStake(check, stake);
+  return change(check, { nextLookAt: earliest([step, ...steps.map(([, one]) => one)], now) });
 }
 
 interface Suspensions {
@@ -177,8 +177,8 @@ function earliest(steps: readonly ClockStep[], now: Date): Date | null {
   return times.length === 0 ? null : new Date(Math.min(...times.map((time) => time.getTime())));
 }
 
-/** Returns when the clock looks at the job next, after these changes. */
-function nextLookAt({ job, stakes, settings, now }: Look, changes: JobChanges & { isWarned?: boolean } = {}) {
+/** Returns when the clock checks the job next, after these changes. */
+function nextLookAt({ job, stakes, settings, now }: Check, changes: JobChanges & { isWarned?: boolean } = {}) {
   const steps = [
     clockStep({ ...job, ...changes }, settings, now),
     ...stakes.map((stake) => stakeStep(stake, settings, now)),
@@ -186,14 +186,14 @@ function nextLookAt({ job, stakes, settings, now }: Look, changes: JobChanges & 
   return earliest(steps, now);
 }
 
-async function change({ tx, job }: Look, changes: JobChanges): Promise<void> {
+async function change({ tx, job }: Check, changes: JobChanges): Promise<void> {
   await tx.commitWith(updateJob(tx, job, changes));
 }
 
 /** A reminder isn't a change of the job, so the job's version stays the same. */
 async function write(
   action: ClockAction,
-  { tx, job }: Look,
+  { tx, job }: Check,
   event: NewEvent,
   changes: JobChanges,
   ...also: readonly Promise<unknown>[]
@@ -215,37 +215,37 @@ function reminder({ status, awardedContractorId }: JobRow, to: Reminded, data: N
   };
 }
 
-function remind(look: Look, to: Reminded): Promise<ClockAction> {
-  const { job, settings, now } = look;
+function remind(check: Check, to: Reminded): Promise<ClockAction> {
+  const { job, settings, now } = check;
   const changes = { remindedAt: now };
-  const next = nextLookAt(look, { ...changes, isWarned: settings.mode === 'act' });
-  return write('remind', look, reminder(job, to), { ...changes, nextLookAt: next });
+  const next = nextLookAt(check, { ...changes, isWarned: settings.mode === 'act' });
+  return write('remind', check, reminder(job, to), { ...changes, nextLookAt: next });
 }
 
-function remindOfStake(look: Look, stake: StakeTimer, to: Reminded): Promise<ClockAction> {
-  const { tx, job, stakes, settings, now } = look;
+function remindOfStake(check: Check, stake: StakeTimer, to: Reminded): Promise<ClockAction> {
+  const { tx, job, stakes, settings, now } = check;
   const { bidId } = stake;
   const reminded = { ...stake, remindedAt: now, isWarned: settings.mode === 'act' };
-  const next = nextLookAt({ ...look, stakes: [...stakes.filter((one) => one !== stake), reminded] });
-  return write('remind', look, reminder(job, to, { bidId }), { nextLookAt: next }, setStakeReminded(tx, { bidId }));
+  const next = nextLookAt({ ...check, stakes: [...stakes.filter((one) => one !== stake), reminded] });
+  return write('remind', check, reminder(job, to, { bidId }), { nextLookAt: next }, setStakeReminded(tx, { bidId }));
 }
 
-function releaseStake(look: Look, stake: StakeTimer): Promise<ClockAction> {
-  const { tx, stakes } = look;
+function releaseStake(check: Check, stake: StakeTimer): Promise<ClockAction> {
+  const { tx, stakes } = check;
   const { bidId, contractorId } = stake;
   const event = { type: STAKE_DEADLINE.event, actorId: null, bidderId: contractorId, data: { bidId } };
-  const next = nextLookAt({ ...look, stakes: stakes.filter((one) => one !== stake) });
-  return write(STAKE_DEADLINE.action, look, event, { nextLookAt: next }, releaseHolds(tx, [bidId]));
+  const next = nextLookAt({ ...check, stakes: stakes.filter((one) => one !== stake) });
+  return write(STAKE_DEADLINE.action, check, event, { nextLookAt: next }, releaseHolds(tx, [bidId]));
 }
 
-function pause(look: Look): Promise<ClockAction | void> {
-  const { job, now, settings } = look;
+function pause(check: Check): Promise<ClockAction | void> {
+  const { job, now, settings } = check;
   const changes = { pausedFrom: now, nextLookAt: null };
-  return settings.mode === 'off' ? change(look, changes) : write('remind', look, reminder(job, 'admin'), changes);
+  return settings.mode === 'off' ? change(check, changes) : write('remind', check, reminder(job, 'admin'), changes);
 }
 
 /** Moves the deadlines by the time for which they stood still. */
-async function resume({ tx, job, settings, now }: Look, pausedFrom: Date): Promise<void> {
+async function resume({ tx, job, settings, now }: Check, pausedFrom: Date): Promise<void> {
   const ms = now.getTime() - pausedFrom.getTime();
   // A proposal can restart the deadline while it stands still.
   const later = (time: Date | null) => time && new Date(Math.min(time.getTime() + ms, now.getTime()));
@@ -267,7 +267,7 @@ const readFacts = Object.fromEntries(
   ]),
 ) as Record<ClockTransitionKey, ReturnType<typeof clockFactsReader>>;
 
-async function act({ tx, job }: Look): Promise<ClockAction> {
+async function act({ tx, job }: Check): Promise<ClockAction> {
   const key = transitionAtEnd(job);
   if (!key) throw new Error('A deadline without an end is over.');
   const facts = (await readFacts[key](tx, job.id)) as Partial<JobFacts> & Pick<JobFacts, never>;

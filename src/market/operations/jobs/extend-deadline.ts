@@ -52,7 +52,7 @@ export const extendDeadline = operation({
       const event = { type: JOB_ACTIONS.extendDeadline.event, actorId: viewer.userId, data } as const;
       const changes = {
         deadlineExtendedSeconds: timer.deadlineExtendedSeconds + (until.getTime() - endMs) / 1_000,
-        // The clock computes the rest at its next look.
+        // The clock computes the rest at its next check.
         nextLookAt: timer.now,
         eventCount: eventCount + 1,
       };

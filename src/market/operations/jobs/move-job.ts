@@ -1,6 +1,6 @@
 /** Moves a locked job to another state: applies the effects, changes the row, writes the events, and commits. */
 import type { EventType } from '../../rules/events.js';
-import { firstLookSeconds, hasDeadline } from '../../rules/jobs/deadlines.js';
+import { firstCheckSeconds, hasDeadline } from '../../rules/jobs/deadlines.js';
 import type { TransitionEffect } from '../../rules/jobs/effects.js';
 import type { JobState } from '../../rules/states.js';
 import { logEvents, type NewEvent } from '../../store/events/events.js';
@@ -40,7 +40,7 @@ export async function moveJob(row: Move, jobToMove: JobToMove, options: Options)
     eventCount: job.eventCount + events.length,
   });
   const newState = { ...job, ...changes };
-  const deadline = hasDeadline(newState) ? ({ is: 'start', seconds: firstLookSeconds(newState) } as const) : undefined;
+  const deadline = hasDeadline(newState) ? ({ is: 'start', seconds: firstCheckSeconds(newState) } as const) : undefined;
   const [newJob] = await tx.commitWith(
     updateJob(tx, job, changes, deadline),
     logEvents(tx, job, events),

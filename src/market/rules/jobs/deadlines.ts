@@ -1,6 +1,6 @@
 /**
  * What happens if nobody acts: when people are reminded, and what the clock then does to the job. Everything is
- * computed from the job's row and the settings, so a late or repeated look comes to the same result.
+ * computed from the job's row and the settings, so a late or repeated check comes to the same result.
  */
 import type { BidId, ContractorId } from '../ids.js';
 import type { AllowedActor } from '../lifecycle.js';
@@ -169,7 +169,7 @@ export interface JobTimer extends Timer {
   readonly changeRequestCount: number;
   readonly disputedFrom: Date | null;
   readonly deadlineExtendedSeconds: number;
-  /** When the clock looks at the job next. Null if it has nothing to do. */
+  /** When the clock checks the job next. Null if it has nothing to do. */
   readonly nextLookAt: Date | null;
   /** When the clock noticed that a person who would have to respond is suspended. */
   readonly pausedFrom: Date | null;
@@ -365,7 +365,7 @@ function upcoming(
   const lastReminderMs = schedule.reminders.at(-1)?.[1] ?? -Infinity;
   const remindedMs = isWarned && remindedAt ? remindedAt.getTime() : -Infinity;
   const isReminded = remindedMs > -Infinity && remindedMs >= lastReminderMs;
-  // If the last reminder is late, the clock's next look sends it.
+  // If the last reminder is late, the clock's next check sends it.
   const warnedMs = isReminded ? remindedMs : Math.max(lastReminderMs, nextLookAt?.getTime() ?? -Infinity);
   return { action, at: new Date(Math.max(schedule.endMs, warnedMs + WARNING_MS)), unless };
 }
@@ -391,7 +391,7 @@ export function endOf(job: JobTimer, settings: DeadlineSettings): DeadlineEnd | 
 
 /**
  * With the shortest deadlines that can be set, because a server with other settings can move a job. The clock computes
- * the rest at its first look.
+ * the rest at its first check.
  */
 const SHORTEST: DeadlineSettings = {
   mode: 'act',
@@ -404,22 +404,22 @@ const SHORTEST: DeadlineSettings = {
   stakeHours: STAKE_HOURS_MIN,
 };
 
-/** How long after a job enters its state the clock looks at it for the first time. Null if it never does. */
-export function firstLookSeconds({
+/** How long after a job enters its state the clock checks it for the first time. Null if it never does. */
+export function firstCheckSeconds({
   status,
   changeRequestCount,
 }: Pick<JobTimer, 'status' | 'changeRequestCount'>): number | null {
   const start = new Date(0);
   const timer = { ...NEW_TIMER, status, changeRequestCount, deadlineFrom: start, disputedFrom: start };
-  return secondsUntilLook(clockStep(timer, SHORTEST, start));
+  return secondsUntilCheck(clockStep(timer, SHORTEST, start));
 }
 
-/** How long after a bid with a stake the clock looks at its job. */
+/** How long after a bid with a stake the clock checks its job. */
 export const FIRST_LOOK_AT_STAKE_SECONDS = STAKE_DEADLINE.reminderHour * 3_600;
 
 const NEW_TIMER = { remindedAt: null, isWarned: false, pausedFrom: null, nextLookAt: null, deadlineExtendedSeconds: 0 };
 
-function secondsUntilLook(step: ClockStep): number | null {
+function secondsUntilCheck(step: ClockStep): number | null {
   return step.is === 'wait' && step.until !== null ? step.until.getTime() / 1_000 : null;
 }
 

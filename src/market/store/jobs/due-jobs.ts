@@ -91,7 +91,7 @@ export const selectTimer = statement(
   ($: Placeholders<{ id: JobId }>, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
 );
 
-export const postponeLook = statement('postponeLook', {}, ($: Placeholders<{ id: JobId; seconds: number }>) =>
+export const postponeCheck = statement('postponeCheck', {}, ($: Placeholders<{ id: JobId; seconds: number }>) =>
   builder
     .update(jobs)
     .set({ nextLookAt: sql`${DEADLINE_NOW} + make_interval(secs => ${$('seconds')}::int)` })
@@ -172,8 +172,8 @@ export const beginScan = statement(
 );
 
 /** A page of the jobs in a state. Returns its last job. */
-const lookAtPage = statement(
-  'lookAtPage',
+const checkPageNow = statement(
+  'checkPageNow',
   { createdAt: sql<string>`created_at::text`, id: sql<JobId>`id` },
   ($: Placeholders<{ status: JobState; createdAt: string; id: string; limit: number }>) => sql`
     with page as materialized (
@@ -187,7 +187,7 @@ const lookAtPage = statement(
     select created_at::text, id from page order by page.created_at desc, page.id desc limit 1`,
 );
 
-/** What is stored while settings are applied. No server has these settings, so none looks at a job. */
+/** What is stored while settings are applied. No server has these settings, so none checks a job. */
 export function beingApplied(settings: string): string {
   return `being applied: ${settings}`;
 }
@@ -208,7 +208,7 @@ const setSettings = statement('setSettings', {}, ($: Placeholders<OwnSettings & 
     .where(eq(deadlineClock.settings, $('marker'))),
 );
 
-/** Stores this server's settings, and makes the clock look at every deadline again. */
+/** Stores this server's settings, and makes the clock check every deadline again. */
 export async function applySettings(
   db: Db,
   { settings, canAct, batch }: OwnSettings & { batch: number },
@@ -218,7 +218,7 @@ export async function applySettings(
   await announceSettings(db, { marker });
   for (const status of JOB_STATES.filter((state) => state in DEADLINES)) {
     let last: { createdAt: string; id: string } | undefined = { createdAt: '-infinity', id: '' };
-    while (last) [last] = await lookAtPage(long, { ...last, status, limit: batch });
+    while (last) [last] = await checkPageNow(long, { ...last, status, limit: batch });
   }
   await setSettings(db, { settings, canAct, marker });
 }

@@ -170,8 +170,8 @@ const updates = cachedByKey<UpdateJob>();
 const NOW = sql`clock_timestamp()`;
 
 /**
- * How a change sets the job's deadline. `start` begins one, whose first look is this many seconds from now. `restart`
- * begins it again, and `within` only brings the next look forward.
+ * How a change sets the job's deadline. `start` begins one, whose first check is this many seconds from now. `restart`
+ * begins it again, and `within` only brings the next check forward.
  */
 type DeadlineChange =
   | { readonly is: 'start' | 'within'; readonly seconds: number | null }

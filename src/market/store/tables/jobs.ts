@@ -102,7 +102,7 @@ export const jobs = pgTable(
     deadlineExtendedSeconds: doublePrecision().notNull().default(0),
     remindedAt: timestamp(),
     pausedFrom: timestamp(),
-    /** When the clock looks at the job next. Null if it has nothing to do. */
+    /** When the clock checks the job next. Null if it has nothing to do. */
     nextLookAt: timestamp(),
   },
   (t) => [

@@ -340,7 +340,7 @@ it('a job that the clock can’t handle doesn’t keep it from other jobs, and i
     execute function break_job()`);
   await app.days(21.1);
   expect([await app.clockEvents(broken), await app.clockEvents(sound)]).toEqual([[], [OWNER]]);
-  expect(app.logged.join('')).toContain('the clock could not look at a job; it tries again in an hour');
+  expect(app.logged.join('')).toContain('the clock could not check a job; it tries again in an hour');
   await app.sql.unsafe('drop function break_job cascade');
   await app.hours(0.9);
   expect(await app.clockEvents(broken)).toEqual([]);
