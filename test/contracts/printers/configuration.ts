@@ -1,5 +1,6 @@
 /** Prints the variables of src/app/config.ts into `.env.example` and docs/configuration.md. */
 import { SECRETS, VARIABLES } from '../../../src/app/config.js';
+import { between } from './between.js';
 
 interface Variable {
   readonly name: string;
@@ -38,13 +39,6 @@ export function withConfigurationTables(page: string): string {
   });
   const secrets = SECRETS.map((name) => `- \`${name}_FILE\`\n`).join('');
   return between('secrets', between('configuration', page, `\n${sections.join('\n')}\n`), `\n${secrets}\n`);
-}
-
-/** Replaces the part of a page between two comments that readers don't see. */
-export function between(name: string, page: string, part: string): string {
-  const place = new RegExp(`(?<=<!-- ${name} -->\n).*(?=<!-- /${name} -->)`, 's');
-  if (!place.test(page)) throw new Error(`The page lacks its comments <!-- ${name} --> and <!-- /${name} -->.`);
-  return page.replace(place, () => part);
 }
 
 function topicOf(variable: string): string {

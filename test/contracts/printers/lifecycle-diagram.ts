@@ -24,7 +24,7 @@ import {
 import type { JobAction, JobTransition } from '../../../src/market/rules/lifecycle.js';
 import type { JobState } from '../../../src/market/rules/states.js';
 import { ALLOWED_ACTORS } from '../../../src/market/rules/parties.js';
-import { between } from './configuration.js';
+import { between } from './between.js';
 
 export function lifecycleDiagram(): string {
   return [

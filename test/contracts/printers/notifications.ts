@@ -5,7 +5,7 @@ import {
   type NotificationEntry,
   type NotificationReader,
 } from '../../../src/market/rules/notifications.js';
-import { between } from './configuration.js';
+import { between } from './between.js';
 
 const HEADINGS: Readonly<Record<NotificationReader, string>> = {
   owner: 'Homeowners, about their jobs',
