@@ -14,6 +14,7 @@ import {
 } from '../../../src/market/rules/policies.js';
 import type { Denial, PolicyInput } from '../../../src/market/rules/policies.js';
 import type { BidState } from '../../../src/market/rules/states.js';
+import type { EventId } from '../../../src/market/rules/ids.js';
 import type { Role, Viewer } from '../../../src/market/rules/viewer.js';
 import { ada, carla, cyrus, hannah, hugo, kitchen } from './people.js';
 
@@ -213,6 +214,185 @@ describe('an operation on the kitchen', () => {
     ['update', ['FIELD_NOT_EDITABLE', 'FORBIDDEN', 'INSUFFICIENT_TOKENS']],
   ])('%s can fail with %j', (key, codes) => {
     expect(codesOfDenials(key)).toEqual(codes);
+  });
+});
+
+describe('an operation with its own condition', () => {
+  const proposal = (by: Viewer, eventId: EventId = 'evt_2') => ({ standingProposal: { by: by.userId, eventId } });
+  const disputed = { viewer: carla, job: kitchen('disputed'), ownBids: [], isOwnerSuspended: false };
+  const completed = { viewer: hannah, job: kitchen('completed') };
+  const NO_PROPOSAL = 'There is no proposal to accept. Propose a resolution yourself.';
+  const NOT_CREDITED = {
+    escalated: {
+      message: 'You can give credit only for a job in review.',
+      fields: { creditContractor: 'must be false unless the job is in review' },
+    },
+    completed: {
+      message: 'This job was already completed without credit. Credit can’t be added later.',
+      fields: { creditContractor: 'must be false because the job is already completed' },
+    },
+  };
+
+  test.each<[name: string, key: JobActionKey, input: PolicyInput, answer: object | undefined]>([
+    ['Ada completes it without credit', 'complete', { viewer: ada, job: kitchen('escalated') }, undefined],
+    [
+      'Ada completes it with credit while it is in review',
+      'complete',
+      { viewer: ada, job: kitchen('in_review'), creditContractor: true, isCredited: false },
+      undefined,
+    ],
+    ...(['escalated', 'completed'] as const).flatMap((status) => {
+      const input = { viewer: ada, job: kitchen(status), creditContractor: true };
+      return [
+        [
+          `Ada gives credit for one that is ${status}`,
+          'complete' as const,
+          { ...input, isCredited: false },
+          { code: 'VALIDATION_FAILED', ...NOT_CREDITED[status], details: {} },
+        ] as [string, JobActionKey, PolicyInput, object],
+        [
+          `Ada gives the credit again for one that is ${status}`,
+          'complete' as const,
+          { ...input, isCredited: true },
+          undefined,
+        ] as [string, JobActionKey, PolicyInput, undefined],
+      ];
+    }),
+    ['Carla accepts the proposal', 'acceptResolution', { ...disputed, ...proposal(hannah) }, undefined],
+    [
+      'Carla accepts the proposal that she has read',
+      'acceptResolution',
+      { ...disputed, ...proposal(hannah), proposalId: 'prp_2' },
+      undefined,
+    ],
+    [
+      'Carla accepts a proposal that another one has replaced',
+      'acceptResolution',
+      { ...disputed, ...proposal(hannah), proposalId: 'prp_1' },
+      {
+        code: 'STALE_VERSION',
+        message: 'Another proposal has replaced this one. Read the dispute again.',
+        fields: { proposalId: 'isn’t the current proposal' },
+        details: {},
+      },
+    ],
+    [
+      'Carla accepts her own proposal',
+      'acceptResolution',
+      { ...disputed, ...proposal(carla) },
+      { code: 'FORBIDDEN', message: 'You made the current proposal. Only the other party can accept it.', details: {} },
+    ],
+    [
+      'Carla accepts a proposal that nobody made',
+      'acceptResolution',
+      { ...disputed, standingProposal: null, proposalId: 'prp_1' },
+      { code: 'INVALID_TRANSITION', message: NO_PROPOSAL, details: {} },
+    ],
+    [
+      'Hannah extends the deadline of the work’s review',
+      'extendDeadline',
+      { viewer: hannah, job: kitchen('in_review'), isDeadlineExtended: false },
+      undefined,
+    ],
+    [
+      'Ada extends the deadline of the decision',
+      'extendDeadline',
+      { viewer: ada, job: kitchen('decision_reached'), isDeadlineExtended: false },
+      undefined,
+    ],
+    [
+      'Hannah extends the deadline of the decision',
+      'extendDeadline',
+      { viewer: hannah, job: kitchen('decision_reached'), isDeadlineExtended: false },
+      { code: 'FORBIDDEN', message: 'Only an admin can extend the deadline of a decision.', details: {} },
+    ],
+    [
+      'Ada extends the deadline of the work’s review',
+      'extendDeadline',
+      { viewer: ada, job: kitchen('in_review'), isDeadlineExtended: false },
+      { code: 'FORBIDDEN', message: 'Only the homeowner who posted the job can extend this deadline.', details: {} },
+    ],
+    [
+      'Hannah extends it twice',
+      'extendDeadline',
+      { viewer: hannah, job: kitchen('in_review'), isDeadlineExtended: true },
+      {
+        code: 'INVALID_TRANSITION',
+        message: 'This deadline was already extended. It can be extended only once in each status.',
+        details: {},
+      },
+    ],
+    ['Hannah rates the work', 'review', { ...completed, reviewWindow: 'open' }, undefined],
+    ...(
+      [
+        [null, 'Only a job that you approved can be rated.'],
+        ['used', 'You have already rated this job. A rating is final.'],
+        ['over', 'You can rate a job only within 30 days of its completion.'],
+      ] as const
+    ).map(
+      ([reviewWindow, message]) =>
+        [
+          `Hannah rates the work when the window is ${reviewWindow}`,
+          'review',
+          { ...completed, reviewWindow },
+          { code: 'INVALID_TRANSITION', message, details: {} },
+        ] as [string, JobActionKey, PolicyInput, object],
+    ),
+    [
+      'Hannah requests changes for the fourth time',
+      'requestChanges',
+      { viewer: hannah, job: kitchen('in_review', { changeRequestCount: 3 }) },
+      {
+        code: 'INVALID_TRANSITION',
+        message: 'You have already requested changes 3 times. Approve or dispute the work.',
+        details: {},
+      },
+    ],
+    [
+      'Carla bids again while Hannah is suspended',
+      'submitBid',
+      {
+        viewer: carla,
+        job: kitchen('open'),
+        ownBids: ['withdrawn'],
+        isOwnerSuspended: true,
+        isEmailDisputed: false,
+        availableTokens: 0,
+      },
+      { code: 'FORBIDDEN', message: 'This job isn’t accepting bids at the moment.', details: {} },
+    ],
+    [
+      'Hannah cancels work in progress after she has requested changes',
+      'cancel',
+      { viewer: hannah, job: kitchen('in_progress', { changeRequestCount: 1 }) },
+      {
+        code: 'INVALID_TRANSITION',
+        message: 'A job in progress can’t be cancelled after changes were requested.',
+        details: {},
+      },
+    ],
+  ])('%s', (_name, key, input, answer) => {
+    expect(answerTo(jobDenial(key, input))).toEqual(answer);
+  });
+
+  test.each<[key: JobActionKey, input: PolicyInput]>([
+    ['acceptResolution', { ...disputed, standingProposal: null }],
+    ['extendDeadline', { viewer: hannah, job: kitchen('in_review'), isDeadlineExtended: true }],
+    ['review', { ...completed, reviewWindow: 'used' }],
+    ['requestChanges', { viewer: hannah, job: kitchen('in_review', { changeRequestCount: 3 }) }],
+    ['reopen', { viewer: hannah, job: { ...kitchen('awarded'), reopeningCount: 3 } }],
+    ['publish', { viewer: hannah, job: kitchen('open'), isEmailDisputed: false }],
+  ])('a refusal to %s names what is possible instead', (key, input) => {
+    expect(jobDenial(key, input)).toMatchObject({ code: 'INVALID_TRANSITION', namesAlternatives: true });
+  });
+
+  test.each<[key: JobActionKey, role: Role, facts: string[]]>([
+    ['acceptResolution', 'homeowner', ['standingProposal']],
+    ['complete', 'admin', ['isCredited']],
+    ['submitBid', 'contractor', ['ownBids', 'isOwnerSuspended', 'isEmailDisputed', 'availableTokens']],
+    ['review', 'homeowner', ['reviewWindow']],
+  ])('%s by a %s uses %j', (key, role, facts) => {
+    expect(factsForPolicies(key, role)).toEqual(facts);
   });
 });
 

@@ -232,7 +232,7 @@ export function scheduleOf(job: JobTimer, { days }: Pick<DeadlineSettings, 'days
   const last = ['parties', limitFromMs + row.limit.reminderDay * DAY_MS] as const;
   // A reminder after the last one would delay the end, because the clock acts only 48 hours after a reminder.
   const reminders = [...regular, last].filter(([, atMs]) => atMs > fromMs && atMs < endMs && atMs <= last[1]);
-  return { reminders: reminders.toSorted(([, one], [, other]) => one - other), endMs };
+  return { reminders, endMs };
 }
 
 /** Decides what the clock does with a job's deadline now. */

@@ -3,11 +3,19 @@ import { describe, expect, it } from 'vitest';
 import type { BidId, ContractorId } from '../../../../src/market/rules/ids.js';
 import {
   clockStep,
+  endOf,
+  extenderOf,
+  firstCheckSeconds,
   hasDeadline,
+  lengthOf,
+  respondersOf,
   scheduleOf,
+  stakeStep,
+  transitionAtEnd,
   upcomingActions,
   type DeadlineSettings,
   type JobTimer,
+  type StakeTimer,
 } from '../../../../src/market/rules/jobs/deadlines.js';
 
 const DAY_MS = 86_400_000;
@@ -30,6 +38,11 @@ function timer(more: Partial<JobTimer>): JobTimer {
     nextLookAt: null,
     ...more,
   };
+}
+
+function stake(more: Partial<StakeTimer> = {}): StakeTimer {
+  const ids = { bidId: 'bid_x' as BidId, contractorId: 'ctr_x' as ContractorId };
+  return { ...ids, deadlineFrom: day(0), remindedAt: null, isWarned: false, ...more };
 }
 
 function daysOf(job: JobTimer, settings = ACT) {
@@ -140,6 +153,114 @@ describe('the days on which people are reminded, and on which the clock acts', (
       reminders: [['owner', 2]],
       end: 4,
     });
+    // On the day of the start itself, there is nothing to remind of.
+    expect(daysOf(timer({}), { ...ACT, days: { ...DAYS, in_review: 9 } })).toEqual({
+      reminders: [['owner', 7]],
+      end: 9,
+    });
+    const dispute = timer({ status: 'disputed', deadlineFrom: day(26), disputedFrom: day(0) });
+    expect(daysOf(dispute)).toEqual({ reminders: [], end: 28 });
+  });
+
+  it('of a dispute whose start isn’t known have no latest end', () => {
+    expect(daysOf(timer({ status: 'disputed', deadlineFrom: day(20) }))).toEqual({
+      reminders: [
+        ['parties', 27],
+        ['parties', 32],
+      ],
+      end: 34,
+    });
+  });
+
+  it('none for a job whose deadline hasn’t begun', () => {
+    expect(daysOf(timer({ deadlineFrom: null }))).toBeUndefined();
+    expect(clockStep(timer({ deadlineFrom: null }), ACT, day(100))).toEqual({ is: 'wait', until: null });
+  });
+});
+
+describe('the end of a deadline', () => {
+  it.each([
+    ['open', 'owner', 'owner', 'expire', 'cancelled', 30],
+    ['in_review', 'owner', 'owner', 'approve', 'completed', 14],
+    ['disputed', 'parties', undefined, 'escalate', 'escalated', 14],
+    ['decision_reached', 'awardee', 'admin', 'standDecision', 'completed', 14],
+  ] as const)('of a job that is %s', (status, responders, extender, transition, to, days) => {
+    const job = timer({ status, disputedFrom: day(0) });
+    expect(respondersOf(job)).toBe(responders);
+    expect(extenderOf(status)).toBe(extender);
+    expect(transitionAtEnd(job)).toBe(transition);
+    expect(lengthOf(status, ACT)).toBe(days * DAY_MS);
+    expect(endOf(job, ACT)).toEqual({ at: day(days), to });
+    expect(endOf(job, REMIND)).toBeNull();
+  });
+
+  it.each([
+    ['awarded', 'awardee'],
+    ['escalated', 'admin'],
+    ['appealed', 'admin'],
+  ] as const)('doesn’t exist for a job that is %s, of which people are only reminded', (status, responders) => {
+    expect(respondersOf(timer({ status }))).toBe(responders);
+    expect(extenderOf(status)).toBeUndefined();
+    expect(transitionAtEnd(timer({ status }))).toBeUndefined();
+    expect(endOf(timer({ status }), ACT)).toBeNull();
+  });
+
+  it.each(['draft', 'completed', 'cancelled', 'in_progress'] as const)(
+    'doesn’t exist for a job that is %s',
+    (status) => {
+      expect(respondersOf(timer({ status }))).toBeUndefined();
+      expect(extenderOf(status)).toBeUndefined();
+      expect(transitionAtEnd(timer({ status }))).toBeUndefined();
+      expect(endOf(timer({ status }), ACT)).toBeNull();
+    },
+  );
+
+  it('isn’t reached by reminders alone: the last one is sent, and then nothing', () => {
+    const escalated = timer({ status: 'escalated' });
+    expect(clockStep(escalated, ACT, day(4))).toEqual({ is: 'wait', until: day(5) });
+    expect(clockStep(escalated, ACT, day(5))).toEqual({ is: 'remind', to: 'admin' });
+    expect(clockStep({ ...escalated, remindedAt: day(5) }, ACT, day(100))).toEqual({ is: 'wait', until: null });
+  });
+});
+
+describe('the first check of a job, with the shortest deadlines that an operator can set', () => {
+  it.each([
+    ['draft', 0, null],
+    ['open', 0, 2],
+    ['awarded', 0, 3],
+    ['in_progress', 0, null],
+    ['in_progress', 1, 7],
+    ['in_review', 0, 2],
+    ['disputed', 0, 2],
+    ['escalated', 0, 5],
+    ['decision_reached', 0, 2],
+    ['appealed', 0, 5],
+    ['completed', 0, null],
+  ] as const)('that is %s, after %i requests for changes, is on day %s', (status, changeRequestCount, days) => {
+    expect(firstCheckSeconds({ status, changeRequestCount })).toBe(days && days * 86_400);
+  });
+});
+
+describe('a check of a stake', () => {
+  const hour = (hours: number) => day(hours / 24);
+
+  it('reminds the homeowner a day after the bid, and releases the stake after three', () => {
+    expect(stakeStep(stake(), ACT, hour(23))).toEqual({ is: 'wait', until: hour(24) });
+    expect(stakeStep(stake(), ACT, hour(24))).toEqual({ is: 'remind', to: 'owner' });
+    const reminded = stake({ remindedAt: hour(24), isWarned: true });
+    expect(stakeStep(reminded, ACT, hour(25))).toEqual({ is: 'wait', until: hour(72) });
+    expect(stakeStep(reminded, ACT, hour(72))).toEqual({ is: 'act' });
+  });
+
+  it('keeps the reminder’s distance from an end that the operator has moved', () => {
+    const longer = { ...ACT, stakeHours: 100 };
+    expect(stakeStep(stake(), longer, hour(51))).toEqual({ is: 'wait', until: hour(52) });
+    expect(stakeStep(stake(), longer, hour(52))).toEqual({ is: 'remind', to: 'owner' });
+  });
+
+  it('does nothing if its deadline hasn’t begun', () => {
+    expect(stakeStep(stake({ deadlineFrom: null }), ACT, hour(1_000))).toEqual({ is: 'wait', until: null });
+    expect(upcomingActions(timer({ status: 'draft' }), [stake({ deadlineFrom: null })], ACT)).toEqual([]);
   });
 });
 
@@ -209,13 +330,7 @@ describe('what is upcoming for a job in review', () => {
   });
 
   it('lists only the soonest, however many stakes a job has', () => {
-    const stakes = Array.from({ length: 300 }, (_, at) => ({
-      bidId: 'bid_x' as BidId,
-      contractorId: 'ctr_x' as ContractorId,
-      deadlineFrom: day(at / 100),
-      remindedAt: null,
-      isWarned: false,
-    }));
+    const stakes = Array.from({ length: 300 }, (_, at) => stake({ deadlineFrom: day(at / 100) }));
     const upcoming = upcomingActions(timer({ status: 'open' }), stakes.toReversed(), ACT);
     expect(upcoming).toHaveLength(20);
     expect(upcoming[19]?.at).toEqual(day(3 + 19 / 100));
