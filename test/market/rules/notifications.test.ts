@@ -1,4 +1,4 @@
-/** Who is notified of an event, and how, for each kind of reader. `docs/notifications.md` shows the whole table. */
+/** The notification that each kind of reader gets of an event. `docs/notifications.md` shows the whole table. */
 import { describe, expect, test } from 'vitest';
 import {
   MATCHED_EVENT,
@@ -39,7 +39,7 @@ describe('the notification', () => {
     ['job.awarded', ['owner'], undefined],
     ['job.created', ['owner'], undefined],
     ['job.never_heard_of' as NotifiedType, ['owner'], undefined],
-  ])('of %s for %j is that of the first reader that has one', (type, readers, title) => {
+  ])('of %s for %j is for the first of these readers who gets one', (type, readers, title) => {
     expect(notificationFor(type, readers)?.title).toBe(title);
   });
 

@@ -215,7 +215,7 @@ describe('the end of a deadline', () => {
     },
   );
 
-  it('isn’t reached by reminders alone: the last one is sent, and then nothing', () => {
+  it('doesn’t come if there are only reminders: the last one is sent, and then nothing', () => {
     const escalated = timer({ status: 'escalated' });
     expect(clockStep(escalated, ACT, day(4))).toEqual({ is: 'wait', until: day(5) });
     expect(clockStep(escalated, ACT, day(5))).toEqual({ is: 'remind', to: 'admin' });

@@ -245,15 +245,18 @@ describe("the kitchen's timeline", () => {
     status?: JobState | null;
     /** Cyrus's bids. */
     bids?: BidState[];
+    isHidden?: boolean;
+    matches?: ContractorId[];
   }
 
-  function reads({ viewer, scope, status = 'open', bids = [] }: Reader): EventType[] {
+  function reads({ viewer, scope, status = 'open', bids = [], ...others }: Reader): EventType[] {
     const ofCyrus = bids.map((state) => ({ contractorId: cyrus.contractorId, status: state }));
     const facts = {
       status,
       homeownerId: hannah.homeownerId,
       awardedContractorId: null,
       bids: [{ contractorId: carla.contractorId, status: 'pending' } as const, ...ofCyrus],
+      ...others,
     };
     return [publication, edit].flatMap((event) => readEvent(viewer, { ...facts, event }, scope)?.type ?? []);
   }
@@ -271,6 +274,20 @@ describe("the kitchen's timeline", () => {
     ['Cyrus, who has withdrawn, and names it,', { viewer: cyrus, scope: 'job', bids: ['withdrawn'] }, BOTH],
     ['Cyrus, who has withdrawn,', { viewer: cyrus, scope: 'mine', bids: ['withdrawn'] }, []],
     ['Cyrus, who has bid again,', { viewer: cyrus, scope: 'mine', bids: ['withdrawn', 'pending'] }, BOTH],
+    ['Cyrus, before a hidden job,', { viewer: cyrus, scope: 'job', isHidden: true }, []],
+    ['Carla, who has bid on the hidden job,', { viewer: carla, scope: 'mine', isHidden: true }, BOTH],
+    [
+      'Cyrus, whose search it matched,',
+      { viewer: cyrus, scope: 'mine', matches: [carla.contractorId, cyrus.contractorId] },
+      ['job.published'],
+    ],
+    [
+      'Cyrus, whose search the hidden job matched,',
+      { viewer: cyrus, scope: 'mine', isHidden: true, matches: [cyrus.contractorId] },
+      [],
+    ],
+    ['Cyrus, when only Carla’s search matched,', { viewer: cyrus, scope: 'mine', matches: [carla.contractorId] }, []],
+    ['Hugo, who has no searches,', { viewer: hugo, scope: 'mine', matches: [cyrus.contractorId] }, []],
   ])('shows %s %2$j', (_name, reader, types) => {
     expect(reads(reader)).toEqual(types);
   });
@@ -286,6 +303,21 @@ test.each([
   const bidderId = to === 'awardee' ? carla.contractorId : null;
   const reads = (reach: EventVisibility) => seesEvent(reach, carla, { ...event, bidderId });
   expect(VISIBILITIES.filter(reads)).toEqual(readers);
+});
+
+test.each([
+  ['open', ['all', 'own job']],
+  ['in_review', ['all', 'own job', 'job and own bid']],
+  ['decision_reached', ['all', 'own job', 'job and own bid']],
+] as const)('bidders can’t read why a job has more time while it is open: %s', (status, readers) => {
+  const event = {
+    type: 'job.deadline_extended',
+    fromStatus: status,
+    toStatus: status,
+    bidderId: null,
+    data: {},
+  } as const;
+  expect(VISIBILITIES.filter((reach) => seesEvent(reach, carla, event))).toEqual(readers);
 });
 
 test('the next awardee can’t read a reminder to the previous one', () => {
