@@ -116,6 +116,34 @@ test('the balance matters to Hannah before her draft is published, and to nobody
   }
 });
 
+describe('an action that the end of a deadline takes away', () => {
+  const at = new Date('2026-06-15T12:00:00.000Z');
+  const until = (viewer: Viewer, status: JobState, to: JobState) => {
+    const { job, ...given } = facts(status);
+    const entries = actionsOn(viewer, job, given, { at, to }).filter((one) => one.until !== null);
+    expect(entries.every((one) => one.until === at && one.allowed)).toBe(true);
+    return entries.map(({ action }) => action);
+  };
+
+  test('has that time as its end, if the caller may do it now', () => {
+    expect(until(hannah, 'in_review', 'completed')).toEqual([
+      'APPROVE',
+      'REQUEST_CHANGES',
+      'DISPUTE',
+      'EXTEND_DEADLINE',
+    ]);
+    expect(until(carla, 'in_review', 'completed')).toEqual([]);
+    expect(until(hannah, 'open', 'cancelled')).toEqual(['AWARD', 'CANCEL', 'UPDATE', 'EXTEND_DEADLINE']);
+    expect(until(ada, 'decision_reached', 'completed')).toEqual(['EXTEND_DEADLINE']);
+    expect(until(hannah, 'disputed', 'escalated')).toEqual(['ESCALATE', 'RESOLVE_DISPUTE', 'ACCEPT_RESOLUTION']);
+  });
+
+  test('has none without a deadline', () => {
+    const { job, ...given } = facts('in_review');
+    expect(actionsOn(hannah, job, given).every((one) => one.until === null)).toBe(true);
+  });
+});
+
 describe('the refusal that comes first', () => {
   test.each<[name: string, viewer: Viewer, action: JobActionName, given: ActionFacts, reason: string | null]>([
     ['Carla: her role comes before the state', carla, 'PUBLISH', facts('completed'), 'FORBIDDEN'],

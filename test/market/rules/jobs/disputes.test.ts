@@ -15,7 +15,7 @@ import { newId } from '../../../../src/market/store/new-id.js';
 import { ada, carla, hannah } from '../people.js';
 
 let minute = 0;
-function event(type: EventType, actorId: UserId, data: DisputeEvent['data'] = {}): DisputeEvent {
+function event(type: EventType, actorId: UserId | null, data: DisputeEvent['data'] = {}): DisputeEvent {
   return { id: newId('event'), type, actorId, data, occurredAt: new Date(Date.UTC(2026, 5, 1, 12, minute++)) };
 }
 
@@ -116,6 +116,27 @@ describe('a dispute, computed from its events', () => {
       escalation: { reason: 'No answer', by: carla.userId, at: escalated.occurredAt },
       ending: null,
     });
+  });
+
+  test('loses the current proposal when the clock escalates, which gives its own reason', () => {
+    const late = event('job.auto_escalated', null);
+    expect(disputeFrom([opened, hannahCounters, late])).toMatchObject({
+      proposal: null,
+      escalation: {
+        reason: 'The parties didn’t settle the dispute in time, so an admin decides it.',
+        by: null,
+        at: late.occurredAt,
+      },
+      ending: null,
+    });
+  });
+
+  test('ends when the decision stands: the ending has its text, and nobody as its actor', () => {
+    const stood = event('job.decision_stood', null);
+    expect(disputeFrom([opened, escalated, decided, stood])).toMatchObject({
+      ending: { how: 'decision_stood', text: 'for_homeowner', by: null, at: stood.occurredAt },
+    });
+    expect(disputeFrom([opened, escalated, stood])?.ending?.text).toBeNull();
   });
 
   test('keeps escalation, decision, appeal, and final ruling readable', () => {
