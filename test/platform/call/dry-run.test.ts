@@ -8,28 +8,15 @@ import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../../
 import { DRAFT, gather, givenJob, type People } from '../../story/journey.js';
 import { atOnce } from '../../story/scenes.js';
 
-/** The ZIP codes load once per process. Loading them checks for open transactions. */
-const loading = vi.hoisted(() => ({ transactions: async (): Promise<number> => -1, seen: [] as number[] }));
-vi.mock('zipcodes', async (original) => {
-  loading.seen.push(await loading.transactions());
-  return original();
-});
-
 let app: TestApp;
 /** Another server on the same database, where every rate limit on writes is used up. */
 let spent: TestApp;
 let narrow: TestApp;
 let people: People;
-let locationsSeen: number[];
 beforeAll(async () => {
   app = await openTestApp();
   spent = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_WRITE: '0' }, { sameDatabaseAs: app });
   narrow = await openTestApp({ DATABASE_POOL_SIZE: '1' }, { sameDatabaseAs: app });
-  loading.transactions = transactionsMeanwhile;
-  const first = await homeowner(app, 'First');
-  const headers = { 'idempotency-key': 'the first job', 'dry-run': 'true' };
-  expect((await app.rest('POST', '/v1/jobs', { token: first.token, headers, body: DRAFT })).status).toBe(201);
-  locationsSeen = loading.seen;
   people = await gather(app);
 });
 afterAll(async () => {
@@ -438,10 +425,6 @@ describe('slow work is done while no transaction is open:', () => {
       async (...given) => (seen.push(await transactionsMeanwhile()), matches(...given)),
     );
     return () => void vi.restoreAllMocks();
-  });
-
-  it('ZIP codes are loaded, with a key and in a dry run', () => {
-    expect(locationsSeen).toEqual([0]);
   });
 
   it('passwords are compared and hashed, in a dry run through both APIs', async () => {
