@@ -1,6 +1,6 @@
 /** Submits a contractor's bid on a job. The contractor may stake tokens to be listed first. */
 import { BID } from '../../rules/entities/bid.js';
-import { FIRST_LOOK_AT_STAKE_SECONDS } from '../../rules/jobs/deadlines.js';
+import { FIRST_STAKE_CHECK_SECONDS } from '../../rules/jobs/deadlines.js';
 import { JOB_ACTIONS } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
 import { factsForPolicies, jobDenial } from '../../rules/policies.js';
@@ -68,7 +68,7 @@ export const submitBid = operation({
             bidsEver: job.bidsEver + 1,
             eventCount: job.eventCount + 1,
           },
-          guaranteedView ? { is: 'within', seconds: FIRST_LOOK_AT_STAKE_SECONDS } : undefined,
+          guaranteedView ? { is: 'within', seconds: FIRST_STAKE_CHECK_SECONDS } : undefined,
         ),
         logEvents(tx, job, [event]),
         ...(holdId === null ? [] : [stakeTokens(tx, { bidId: id, jobId, holdId, userId, amount: stake })]),

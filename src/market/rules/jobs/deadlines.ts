@@ -415,7 +415,7 @@ export function firstCheckSeconds({
 }
 
 /** How long after a bid with a stake the clock checks its job. */
-export const FIRST_LOOK_AT_STAKE_SECONDS = STAKE_DEADLINE.reminderHour * 3_600;
+export const FIRST_STAKE_CHECK_SECONDS = STAKE_DEADLINE.reminderHour * 3_600;
 
 const NEW_TIMER = { remindedAt: null, isWarned: false, pausedFrom: null, nextLookAt: null, deadlineExtendedSeconds: 0 };
 
