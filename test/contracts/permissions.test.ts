@@ -178,7 +178,7 @@ describe('schema/permissions.txt', () => {
 
   test("shows a contractor's license to themselves, admins, and the homeowner for whom they have bid", () => {
     const find = 'FIND THE AWARDEE IN THE DIRECTORY';
-    expect(where(find, (answer) => answer === 'with licence')).toEqual(
+    expect(where(find, (answer) => answer === 'with license')).toEqual(
       withKeys({ owner: ONCE_OPEN, awardee: EVERY, admin: EVERY }),
     );
     expect(where(find, (answer) => answer === 'profile')).toEqual({

@@ -10,7 +10,7 @@ import { rarest, report, uncovered } from './coverage.js';
 import { openWorld, type Coverage, type World } from './world.js';
 import { seedFrom } from '../setup/random/seed.js';
 
-const { MODEL_RUNS = '300', MODEL_SEED, MODEL_PATH } = process.env;
+const { MODEL_RUNS = '100', MODEL_SEED, MODEL_PATH } = process.env;
 const runs = MODEL_PATH === undefined ? Number(MODEL_RUNS) : 1;
 const seed = seedFrom(MODEL_SEED);
 

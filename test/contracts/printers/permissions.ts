@@ -73,8 +73,7 @@ interface Scene {
 /** The whole matrix as text. */
 export async function permissionsFile(byBothApis: boolean): Promise<string> {
   const { cells, disagreements } = await runEveryCell(byBothApis);
-  if (disagreements.length > 0)
-    throw new Error(`What the permissions are is not to be said:\n${disagreements.join('\n')}`);
+  if (disagreements.length > 0) throw new Error(`The permissions are inconsistent:\n${disagreements.join('\n')}`);
   const tables = SECTIONS.map((section) => tableOf(section, cells));
   return `${[PREFACE, ...tables, await webhookPermissions()].join('\n\n')}\n`;
 }
@@ -144,10 +143,10 @@ async function runColumn(
       if (outcome !== first) disagreements.push(`${key}: ${first} by REST, ${outcome} by GraphQL`);
       const { id } = reads ? job : copies[at]!;
       if ((reads || outcome !== 'ok') && before.get(id) !== after.get(id))
-        disagreements.push(`${key}: ${api} answers ${outcome}, and has changed the job or its bids`);
+        disagreements.push(`${key}: ${api} returns ${outcome}, but the job or its bids have changed`);
       const promised = section.action && predicted.get(caller)?.get(section.action);
       if (promised && promised !== outcome)
-        disagreements.push(`${key}: availableActions says ${promised}, ${api} answers ${outcome}`);
+        disagreements.push(`${key}: availableActions says ${promised}, but ${api} returns ${outcome}`);
       cells.set(key, outcome);
     }
   }
@@ -181,10 +180,7 @@ function tokenOf(people: Cast, caller: Caller): string | undefined {
 
 const NO_BID = newId('bid');
 const PRICE = 850;
-const BID_OF = {
-  awardee: 'the bid that the job was or will be awarded to',
-  bidder: 'the bid of the other bidder',
-} as const;
+const BID_OF = { awardee: 'the bid that the job was or will be awarded to', bidder: 'the other bidder’s bid' } as const;
 
 /** A read of people, who aren't part of the job. */
 interface PeopleRead {
@@ -201,19 +197,18 @@ interface PeopleRead {
 const PEOPLE_READS: readonly PeopleRead[] = [
   {
     title: 'FIND THE AWARDEE IN THE DIRECTORY',
-    description:
-      'Whether the directory of contractors holds them, and shows the numbers of their licence and insurance.',
+    description: 'Whether the directory of contractors lists the awardee, and whether it shows their license number.',
     rest: '/v1/contractors?search={awardee}',
     graphql: 'contractors(filter: { search: $id }) { nodes { id licenseNumber } }',
     seen: ({ data, nodes = data }) => {
       const [found]: Json[] = nodes;
       if (!found) return 'absent';
-      return (found.licenseNumber ?? found.license_number ?? null) === null ? 'profile' : 'with licence';
+      return (found.licenseNumber ?? found.license_number ?? null) === null ? 'profile' : 'with license';
     },
   },
   {
     title: 'READ THE AWARDEE’S ACCOUNT',
-    description: 'Whether it shows their email and phone besides their name.',
+    description: 'Whether the account shows the awardee’s email address, or only their name.',
     rest: '/v1/users/{awardee}',
     graphql: 'node(id: $id) { ... on User { id email } }',
     whom: ({ awardee }) => awardee.userId,
@@ -221,7 +216,7 @@ const PEOPLE_READS: readonly PeopleRead[] = [
   },
   {
     title: 'READ THE OWNER’S PROFILE',
-    description: 'Whether it shows where they live besides the city.',
+    description: 'Whether the profile shows the owner’s ZIP code, or only the city.',
     rest: '/v1/homeowners/{owner}',
     graphql: 'node(id: $id) { ... on Homeowner { id zipCode } }',
     whom: ({ owner }) => owner.profileId,
@@ -229,7 +224,7 @@ const PEOPLE_READS: readonly PeopleRead[] = [
   },
   {
     title: 'READ THE AWARDEE’S REVIEWS',
-    description: 'What homeowners said of the awardee, who has one review once the job is completed.',
+    description: 'The reviews of the awardee. The awardee has one review once the job is completed.',
     rest: '/v1/contractors/{awardee}/reviews',
     graphql: 'contractor(id: $id) { reviews { nodes { rating review } } }',
     seen: ({ data, reviews = { nodes: data } }) => (reviews.nodes.length === 0 ? 'none' : 'review'),
@@ -238,22 +233,22 @@ const PEOPLE_READS: readonly PeopleRead[] = [
     title: `READ THE AWARDEE’S ${list.toUpperCase()}`,
     description:
       list === 'jobs'
-        ? 'The jobs that the awardee got. GraphQL answers null where REST refuses.'
-        : 'The bids that the awardee made. GraphQL answers null where REST refuses.',
+        ? 'The jobs that were awarded to the awardee. Where REST returns FORBIDDEN, GraphQL returns null.'
+        : 'The bids that the awardee made. Where REST returns FORBIDDEN, GraphQL returns null.',
     rest: `/v1/contractors/{awardee}/${list}`,
     graphql: `contractor(id: $id) { ${list} { totalCount } }`,
     seen: (answer: Json) => (answer[list] === null ? 'FORBIDDEN' : 'ok'),
   })),
   {
     title: 'FIND THE AWARDEE AMONG ALL USERS',
-    description: 'Whether the list of every account may be read.',
+    description: 'Whether the caller can list all accounts.',
     rest: '/v1/users?search={awardee}',
     graphql: 'users(filter: { search: $id }) { totalCount }',
     seen: () => 'ok',
   },
   {
     title: 'READ THE AWARDEE’S TOKENS',
-    description: 'How many tokens the awardee has. GraphQL answers null where REST refuses.',
+    description: 'The awardee’s balance of tokens. Where REST returns FORBIDDEN, GraphQL returns null.',
     rest: '/v1/tokens?user_id={awardee}',
     graphql: 'node(id: $id) { ... on User { id tokens { balance } } }',
     whom: ({ awardee }) => awardee.userId,
@@ -261,7 +256,7 @@ const PEOPLE_READS: readonly PeopleRead[] = [
   },
   {
     title: 'AUDIT THE TOKENS',
-    description: 'Whether the ledger of everybody may be added up.',
+    description: 'Whether the caller can audit all token balances.',
     rest: '/v1/tokens/audit',
     graphql: 'auditTokens { ok }',
     seen: () => 'ok',
@@ -314,10 +309,8 @@ function ownEventsSection(): Section {
     return ofJob.length === 0 ? 'absent' : eventsSeen(ofJob);
   };
   return {
-    title: 'FIND THE JOB AMONG ONE’S OWN EVENTS',
-    description:
-      'What one reads of the job where no job is named: as much as of its events, or nothing where it is none ' +
-      'of theirs.',
+    title: 'FIND THE JOB IN YOUR EVENTS',
+    description: 'How much of the job’s timeline is in the list of all events that you can read.',
     rest: 'GET /v1/events?after={position}',
     graphql: 'query myEvents(after: …) { nodes { jobId type data } }',
     reads: true,
@@ -343,7 +336,7 @@ function notificationsSection(): Section {
   };
   return {
     title: 'FIND THE JOB IN YOUR NOTIFICATIONS',
-    description: 'The job’s newest event that you’re notified of, if there is one.',
+    description: 'The newest notification about the job, if there is one.',
     rest: 'GET /v1/notifications?after={position}',
     graphql: 'query viewer { notifications(after: …) { nodes { jobId type } } }',
     reads: true,
@@ -367,7 +360,7 @@ function notificationsSection(): Section {
 function streamSection(): Section {
   return {
     title: 'SUBSCRIBE TO THE JOB',
-    description: 'What comes over a stream of the job’s events: as much as is read of them, or the refusal to open it.',
+    description: 'How much of the job’s timeline a subscription sends, or the error if the subscription is rejected.',
     rest: 'POST /graphql/stream (server-sent events)',
     graphql: 'subscription jobEvents(jobId: …, after: …) { type data } over a WebSocket',
     reads: true,
@@ -434,7 +427,7 @@ function bidSection(key: keyof typeof BID_ACTIONS, whose: 'awardee' | 'bidder'):
   return mutationSection(
     key,
     title,
-    `${description} Available to ${ALLOWED_ACTORS[actor].description}. Here: ${BID_OF[whose]}.`,
+    `${description} Available to ${ALLOWED_ACTORS[actor].description}. This table is about ${BID_OF[whose]}.`,
     ({ job }) => ({
       job: job.id,
       bid: job.bids[whose] ?? NO_BID,
@@ -512,7 +505,7 @@ function readSections(): Section[] {
     },
     {
       title: 'READ THE RATING AND THE REVIEW',
-      description: 'What the homeowner said of the work, which there is once it was approved.',
+      description: 'The homeowner’s rating and review. They exist once the work is approved.',
       rest: (id) => `/v1/jobs/${id}`,
       graphql: 'job(id: $id) { rating review }',
       fromRest: (job) => said(job),
@@ -520,7 +513,7 @@ function readSections(): Section[] {
     },
     {
       title: 'FIND THE JOB IN THE LIST',
-      description: 'Whether the list of jobs holds it.',
+      description: 'Whether the job is in the list of jobs.',
       rest: (id) => `/v1/jobs?search=${id}`,
       graphql: 'jobs(filter: { search: $search }) { nodes { id } }',
       fromRest: ({ data }) => (data.length === 1 ? 'listed' : 'absent'),
@@ -528,7 +521,7 @@ function readSections(): Section[] {
     },
     {
       title: 'READ THE BIDS',
-      description: 'Which of the two bids on the job are read: both, one’s own, or none.',
+      description: 'Which of the job’s two bids the caller can read: both, their own, or none.',
       rest: (id) => `/v1/jobs/${id}/bids`,
       graphql: 'job(id: $id) { bids { totalCount nodes { id } } }',
       fromRest: ({ data, pagination }) => bidsSeen(data, pagination.total),
@@ -537,8 +530,8 @@ function readSections(): Section[] {
     {
       title: 'READ THE EVENTS',
       description:
-        'What is read of what happened: all of it, the job and one’s own bid, that bid and the changes of state, or ' +
-        'these alone.',
+        'How much of the timeline the caller can read: all of it, the job’s events and their own bid, the changes of ' +
+        'state and their own bid, or only the changes of state.',
       rest: (id) => `/v1/jobs/${id}/events`,
       graphql: 'job(id: $id) { timeline { nodes { type data } } }',
       fromRest: ({ data }) => eventsSeen(data),
@@ -546,7 +539,7 @@ function readSections(): Section[] {
     },
     {
       title: 'READ THE ACTIONS',
-      description: 'How many of the operations on the job the caller may use.',
+      description: 'How many operations on the job the caller can use.',
       rest: (id) => `/v1/jobs/${id}/actions`,
       graphql: 'job(id: $id) { availableActions { allowed } }',
       fromRest: ({ data }) => actionsAllowed(data),
@@ -554,7 +547,7 @@ function readSections(): Section[] {
     },
     {
       title: 'READ THE DISPUTE',
-      description: 'The texts of the dispute. GraphQL answers null where REST refuses someone who sees the job.',
+      description: 'The texts of the dispute. Where REST rejects a caller who can see the job, GraphQL returns null.',
       rest: (id) => `/v1/jobs/${id}/dispute`,
       graphql: 'job(id: $id) { dispute { reason } }',
       fromRest: () => 'ok',
@@ -596,23 +589,23 @@ function readSection({ title, description, rest, graphql, fromRest, fromGraphql 
 }
 
 const PREFACE = [
-  'Who may do and read what, in which state of the job.',
+  'Who can do and read what, in each state of a job.',
   '',
-  'Every cell was called through both APIs, REST and GraphQL, on a job of its own, and says what both ' +
-    'answered: ok, or the code of',
-  'the refusal. Printed by: npm run contracts. Do not edit.',
+  'For each cell, the operation was called through REST and through GraphQL, each time on a separate job. The cell ' +
+    'is the result',
+  'of both: ok, what could be read, or an error code. This file is generated by npm run contracts. Do not edit it.',
   '',
   '  owner                the homeowner who posted the job',
-  '  owner’s API key      a program of the owner’s: in all that is called here it may do what they may',
-  '  other homeowner      a homeowner with nothing to do with it',
-  '  awardee              the contractor to whom it is awarded; while it is open, one of its two bidders; ' +
-    'while it is a draft, any contractor',
-  '  bidder               the contractor who has bid too, and was not chosen; while it is a draft, any contractor',
+  '  owner’s API key      an API key of the owner. For every operation in this file, it can do what the owner can do',
+  '  other homeowner      a homeowner who isn’t involved in the job',
+  '  awardee              the contractor with the award. If the job is open, one of its two bidders. If it is a ' +
+    'draft, any contractor',
+  '  bidder               the contractor who also bid, but wasn’t chosen. If the job is a draft, any contractor',
   '  stranger contractor  a contractor without a bid',
   '  admin, anonymous     an admin; a caller without a token',
   '',
-  'The completed job was approved without a rating and never disputed. The disputed job has a standing proposal by ' +
-    'the awardee. The',
+  'The completed job was approved without a rating and was never disputed. In the disputed job, the awardee has made ' +
+    'a proposal. The',
   'cancelled job was cancelled while in progress. The last column is an open job whose owner is suspended.',
 ].join('\n');
 

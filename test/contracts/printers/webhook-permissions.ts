@@ -153,6 +153,6 @@ function tableOf(columns: readonly Column[]): string {
       .join('  ')
       .trimEnd(),
   );
-  const says = 'Who may do what with a webhook endpoint of a homeowner’s, whatever the state of their jobs.';
+  const says = 'Who can do what with a homeowner’s webhook endpoint. The state of their jobs doesn’t matter.';
   return [`${'—'.repeat(12)} A WEBHOOK ENDPOINT`, says, '/v1/webhooks/{id} · webhookEndpoint', '', ...rows].join('\n');
 }
