@@ -10,8 +10,8 @@ if (existsSync(PROGRAM)) {
   process.exitCode = spawnSync(process.execPath, [PROGRAM, '--error-on-fail'], { stdio: 'inherit' }).status ?? 1;
 } else {
   process.stderr.write(
-    'patches/ cannot be applied without patch-package, which is a package of development. An installation for ' +
-      'production is:\n\n    npm ci && npm run build && npm prune --omit=dev --omit=optional\n',
+    'The patches can’t be applied without patch-package, which is a development dependency. To install for ' +
+      'production, run:\n\n    npm ci && npm run build && npm prune --omit=dev --omit=optional\n',
   );
   process.exitCode = 1;
 }

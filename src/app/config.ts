@@ -191,7 +191,7 @@ export const VARIABLES = {
     .enum(['local'], 'must be “local”')
     .optional()
     .describe(
-      '“local” provides a checkout page that moves no money. In development, it’s the default without ' +
+      '“local” provides a checkout page that doesn’t charge anything. In development, it’s the default without ' +
         'STRIPE_SECRET_KEY. It requires a loopback HOST and no TRUST_PROXY_HOPS',
     ),
   CURRENCY: z
@@ -214,9 +214,7 @@ export const VARIABLES = {
   CLOCK: z
     .enum(['real', 'adjustable'], 'must be one of real, adjustable')
     .default('real')
-    .describe(
-      'the clock of deadlines: real or adjustable. With “adjustable”, an admin can move it, for tests and demos',
-    ),
+    .describe('the deadline clock: real or adjustable. With “adjustable”, an admin can move it, for tests and demos'),
   RATE_LIMITS: onOff.default(true).describe('on or off. Turn rate limits off only for tests and benchmarks'),
   WEBHOOKS_ALLOW_PRIVATE: onOff
     .default(false)
@@ -496,14 +494,15 @@ function deadlineVariables() {
 
 function budgetVariables() {
   const variable = (name: BudgetName) => {
-    const { max, per } = BUDGETS[name];
+    const { max, per, ...rest } = BUDGETS[name];
+    const counted = 'counts' in rest ? rest.counts : 'calls';
     const window = budgetWindowSeconds(name) === 60 ? 'minute' : 'hour';
     const elsewhere =
       per === 'address' ? `, or ${max * ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION} outside production` : '';
     const shape = wholeNumber(0, 1_000_000).optional();
     return [
       variableOf(name),
-      shape.describe(`calls per ${window} for each ${per}: ${max} by default${elsewhere}`),
+      shape.describe(`${counted} per ${window} for each ${per}: ${max} by default${elsewhere}`),
     ] as const;
   };
   return Object.fromEntries((Object.keys(BUDGETS) as BudgetName[]).map(variable));

@@ -46,7 +46,9 @@ async function runUntilStopped(what: Run): Promise<void> {
   // all its calls.
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled promise rejection'));
   // Node still ends the process and prints its own message.
-  process.on('uncaughtExceptionMonitor', (error) => log.fatal({ err: error }, 'uncaught exception: the server ends'));
+  process.on('uncaughtExceptionMonitor', (error) =>
+    log.fatal({ err: error }, 'uncaught exception: the server is exiting'),
+  );
   const stopping = new AbortController();
   const starting = start(what, config, log, closers, stopping.signal).catch(async (error: unknown) => {
     await closeAll(closers);
@@ -59,7 +61,7 @@ async function runUntilStopped(what: Run): Promise<void> {
     stopping.abort();
     setTimeout(
       () => {
-        log.fatal('not stopped in time: the process exits with work in progress');
+        log.fatal('shutdown timed out: exiting with work in progress');
         process.exit(1);
       },
       config.LAME_DUCK_SECONDS * 1_000 + STOP_WITHIN_MS,

@@ -121,8 +121,9 @@ export async function openServices(
   const rateLimits = createRateLimits({
     enabled: config.RATE_LIMITS,
     redisUrl: config.REDIS_URL,
-    onRedisLost: (error) => log.warn({ err: error }, 'Redis unreachable: each instance counts rates in its own memory'),
-    onRedisBack: () => log.info('Redis reachable again: instances count rates there'),
+    onRedisLost: (error) =>
+      log.warn({ err: error }, 'Redis unreachable: each instance tracks rate limits in its own memory'),
+    onRedisBack: () => log.info('Redis reachable again: instances track rate limits there'),
   });
   // Until this settles, calls would count in memory instead of in the Redis that all servers share.
   await rateLimits.ready();

@@ -6,7 +6,7 @@ import { mailboxLink } from './mail-settings.js';
 /** Shows what a starting server is doing, so the terminal isn't empty while you wait. */
 export function tellStep(step: string, config: Config, log: Logger): void {
   if (config.NODE_ENV === 'production') log.info(step);
-  else process.stdout.write(`  ${step} …\n`);
+  else process.stdout.write(`  ${step}…\n`);
 }
 
 export function welcome(url: string, config: Config, log: Logger): void {
@@ -14,11 +14,11 @@ export function welcome(url: string, config: Config, log: Logger): void {
   if (config.NODE_ENV === 'production')
     return log
       .child({}, { level: 'info' })
-      .info(`Job Marketplace is open at ${url} for GraphQL (/graphql) and REST (/v1)`);
+      .info(`Job Marketplace is running at ${url} for GraphQL (/graphql) and REST (/v1)`);
   const mailbox = mailboxLink(url, config);
   const lines = [
     '',
-    `  Job Marketplace is open at ${url}`,
+    `  Job Marketplace is running at ${url}`,
     '',
     ...(config.playground
       ? [`    Playground      ${url}/graphql   (open it in a browser: the first tab signs you up)`]

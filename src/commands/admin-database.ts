@@ -32,7 +32,7 @@ export async function reachEmbedded(dataFolder: string): Promise<EmbeddedPostgre
   const { findRunningPostgres, startEmbeddedPostgres } = await import('../platform/embedded/embedded.js');
   const running = findRunningPostgres(dataFolder);
   if (running) return { connection: running, stop: async () => {} };
-  return startEmbeddedPostgres(dataFolder, { onStep: (step) => process.stderr.write(`${step} …\n`) });
+  return startEmbeddedPostgres(dataFolder, { onStep: (step) => process.stderr.write(`${step}…\n`) });
 }
 
 function nameOf({ host, pathname }: URL): string {

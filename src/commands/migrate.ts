@@ -29,16 +29,16 @@ async function main(): Promise<void> {
     const migrations = await migrate(database.connection, {
       signal: stopping.signal,
       onWait: (holder) =>
-        say(`Waiting for another instance that is migrating the database (process ${holder ?? '?'}) …`),
+        say(`Waiting for another instance to finish migrating the database (process ${holder ?? '?'})…`),
       onRun: (migration) => {
         running = migration;
-        say(`Running ${migration} …`);
+        say(`Running ${migration}…`);
       },
       onRetry: (migration, error) => say(`${migration} is waiting for a lock and will be retried: ${messageOf(error)}`),
     });
     const done =
       migrations.length > 0 ? `ran ${migrations.length} migrations, up to ${migrations.at(-1)}` : 'nothing to do';
-    say(`Done: ${done}, in ${database.name}.`);
+    say(`Done in ${database.name}: ${done}.`);
   } catch (error) {
     throw error instanceof Error && error.name === 'AbortError' ? reason : error;
   } finally {

@@ -1,6 +1,6 @@
 /**
- * The local checkout page, for development without a payment provider. It moves no money. Only browsers on this machine
- * can open it.
+ * The local checkout page, for development without a payment provider. Nothing is charged. Only browsers on this
+ * machine can open it.
  */
 import { settleAndTell } from '../market/operations/purchases/provider-calls.js';
 import type { Services } from '../market/operations/services.js';
@@ -81,7 +81,7 @@ function pageOf(purchase: PurchaseRow): string {
           : `<p role="status">${paymentId !== null && status === 'pending' ? LATER : OUTCOMES[status]}</p>`
       }
       <p><a href="${escapeHtml(returnUrl)}">${isOpen ? 'Cancel and go back' : 'Go back to the app'}</a></p>
-      <p class="faint">During development, this page replaces the payment provider’s. It moves no money.</p>
+      <p class="faint">During development, this page replaces the payment provider’s. Nothing is charged.</p>
     </main>`;
 }
 

@@ -74,7 +74,7 @@ export function frontPage(settings: FrontPage): string {
       <div class="call"><button type="button" hidden>Copy</button><pre>${FIRST_CALL}</pre></div>
       <h2>For programs</h2>
       <dl>
-        <dt><a href="/v1">/v1</a></dt><dd>Every REST address and its methods</dd>
+        <dt><a href="/v1">/v1</a></dt><dd>Every REST path and its methods</dd>
         <dt><a href="/v1/openapi.json">/v1/openapi.json</a></dt><dd>OpenAPI 3.1 document, for client generators</dd>
         <dt>/graphql</dt><dd>GraphQL over HTTP and WebSockets</dd>
         <dt>/graphql/stream</dt><dd>GraphQL over server-sent events</dd>

@@ -48,10 +48,10 @@ const formsOf = (logIn: string): Readonly<Record<LinkPage, Form>> => ({
     path: '/v1/auth/undo-email-change',
     text:
       'This returns your account to this email address and logs out all devices. Your old password stops working. ' +
-      'We send you a link to set a new one. If someone used the account after the change, our support team decides ' +
-      'first.',
+      'We’ll send you a link to set a new one. If someone used the account after the change, our support team must ' +
+      'decide first.',
     button: 'Take my account back',
-    whenDone: `Didn’t get the email? ${RESET} to request another link.`,
+    whenDone: `Didn’t get the email? <a href="/reset-password">Request another link</a>.`,
     whenRefused: `${RESET} if your account already has this address again. Otherwise, contact our support team.`,
   },
 });

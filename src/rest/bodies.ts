@@ -190,7 +190,7 @@ export const PUBLICATION = entity('Publication', PAYLOAD.description, {
   job: { ...PAYLOAD.fields.job, type: SHOWN_JOB.schema },
 });
 
-export const CONFIRMATION = entity('Confirmation', 'The confirmation that the operation succeeded.', {
+export const CONFIRMATION = entity('Confirmation', 'Confirmation that the operation succeeded.', {
   status: {
     type: z.custom<200>().meta({ type: 'number', enum: [200] }),
     description: 'Same as the HTTP status.',
@@ -209,7 +209,7 @@ export const CONFIRMED_EMAIL = entity('ConfirmedEmail', 'A confirmed email addre
   email: { ...USER.fields.email, description: 'The account’s current address.' },
 });
 
-export const REQUESTED_EMAIL = entity('RequestedEmail', 'An email to a user, which an admin requested.', {
+export const REQUESTED_EMAIL = entity('RequestedEmail', 'An email sent to a user at an admin’s request.', {
   ...CONFIRMATION.fields,
   requested: {
     type: z.boolean(),

@@ -57,7 +57,7 @@ it('names all invalid variables together, and starts nothing', async () => {
 it('reads .env without overriding variables, and reports an unreachable database without its password', async () => {
   const file = join(project.folder, '.env');
   const DATABASE_URL = 'postgres://someone:hidden-word@127.0.0.1:1/nothing';
-  writeFileSync(file, `# written by somebody\nPORT=from the file\nDATABASE_URL=${DATABASE_URL}\n`);
+  writeFileSync(file, `# written by someone\nPORT=from the file\nDATABASE_URL=${DATABASE_URL}\n`);
   try {
     const output = await refused({ PORT: '0' });
     expect(output).toContain('127.0.0.1:1');

@@ -45,7 +45,7 @@ async function startOnce(folder: string, dataFolder: string): Promise<FirstStart
   const url = await new Promise<string>((resolve, reject) => {
     const collect = (chunk: Buffer) => {
       output += chunk.toString();
-      const opened = /is open at (\S+)/.exec(output)?.[1];
+      const opened = /is running at (\S+)/.exec(output)?.[1];
       if (opened) resolve(opened);
     };
     npm.stdout.on('data', collect);

@@ -75,7 +75,7 @@ export function start(
   const url = new Promise<string>((resolve, reject) => {
     const collect = (chunk: Buffer) => {
       output += chunk.toString();
-      const opened = /is open at (\S+)/.exec(output)?.[1];
+      const opened = /is running at (\S+)/.exec(output)?.[1];
       if (opened) resolve(opened);
     };
     child.stdout.on('data', collect);

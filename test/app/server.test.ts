@@ -128,7 +128,8 @@ it('an account survives kill -9, and an uncaught exception is logged and ends th
   const { code, output } = await second.ended;
   expect(code).not.toBe(0);
   const line = output.split('\n').find((text) => text.includes('"level":"fatal"')) ?? '{}';
-  expect(JSON.parse(line)).toMatchObject({ msg: 'uncaught exception: the server ends', err: { message: 'thrown' } });
+  const msg = 'uncaught exception: the server is exiting';
+  expect(JSON.parse(line)).toMatchObject({ msg, err: { message: 'thrown' } });
   await untilGone(dataFolder);
 });
 

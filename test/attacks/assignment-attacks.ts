@@ -136,7 +136,7 @@ const PROFILE: readonly Attack[] = [
     },
   },
   {
-    name: 'somebody’s own name for a role, in a sign-up',
+    name: 'someone’s own name for a role, in a sign-up',
     source: SOURCE,
     outcome: '400 VALIDATION_FAILED, and nobody came',
     run: async ({ app }) => {
@@ -145,7 +145,7 @@ const PROFILE: readonly Attack[] = [
         body: { email, password: 'a password', first_name: 'M', last_name: 'M', role: 'admin', user_type: 'admin' },
       });
       const came = await app.sql`select id from users where email = ${email}`;
-      return `${outcomeOf(answer)}, and ${came.length === 0 ? 'nobody' : 'somebody'} came`;
+      return `${outcomeOf(answer)}, and ${came.length === 0 ? 'nobody' : 'someone'} came`;
     },
   },
 ];

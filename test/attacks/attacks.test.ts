@@ -13,7 +13,7 @@ const TABLE: readonly (readonly [about: string, attacks: readonly Attack[]])[] =
   ['GraphQL itself', GRAPHQL_ATTACKS],
   ['tokens', TOKEN_ATTACKS],
   ['what nobody may set', ASSIGNMENT_ATTACKS],
-  ['what is somebody else’s', STRANGER_ATTACKS],
+  ['what is someone else’s', STRANGER_ATTACKS],
   ['limits', LIMIT_ATTACKS],
   ['misuse', MISUSE_ATTACKS],
 ];

@@ -130,7 +130,7 @@ const FORGERIES: readonly Attack[] = [
     sealed(header, JSON.stringify(JSON.stringify(payload))),
   ),
   forgery('a list for a payload', '3.11', ({ header, payload }) => sealed(header, [payload])),
-  forgery('somebody else’s id over one’s own session', '3.8', (token, ground) =>
+  forgery('someone else’s id over one’s own session', '3.8', (token, ground) =>
     withClaims({ sub: ground.theirs.people.owner.userId })(token, ground),
   ),
   forgery('a session that never was', '3.8', withClaims({ sid: newId('session') })),

@@ -218,7 +218,7 @@ function assertRecovers(steps: readonly Step[], after: Step, recoveredMs: number
     ...[...steps, after].flatMap(({ perSecond, latencies, shedAfter }) => {
       const longest = longestOf([...latencies, ...shedAfter]);
       return longest > WAIT_MS_MAX
-        ? [`at ${perSecond.toFixed(0)} a second, somebody waited ${longest.toFixed(0)} ms`]
+        ? [`at ${perSecond.toFixed(0)} a second, someone waited ${longest.toFixed(0)} ms`]
         : [];
     }),
     ...(recoveredMs > RECOVERY_MS_MAX ? [`it took ${recoveredMs.toFixed(0)} ms to be well again`] : []),

@@ -29,7 +29,7 @@ try {
 
 async function addressOf(): Promise<string> {
   for await (const line of createInterface({ input: server.stdout })) {
-    const [, url] = /is open at (\S+)/.exec(line) ?? [];
+    const [, url] = /is running at (\S+)/.exec(line) ?? [];
     if (url) {
       server.stdout.resume();
       return url;

@@ -25,7 +25,7 @@ it('without a server: overwrites nothing, rejects an incomplete backup, and each
   const incomplete = join(project.folder, 'incomplete');
   mkdirSync(join(incomplete, 'postgres'), { recursive: true });
 
-  const url = 'postgres://somebody@127.0.0.1:1/marketplace';
+  const url = 'postgres://someone@127.0.0.1:1/marketplace';
   const refused = await Promise.all([
     run('backup', [backup], { DATA_DIR: folder }),
     run('backup', [], { DATA_DIR: folder }),

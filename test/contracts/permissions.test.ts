@@ -59,19 +59,13 @@ const PEOPLE_OF: Record<AllowedActor, readonly string[]> = {
   awardee: ['awardee'],
   parties: ['owner', 'awardee'],
   bidder: ['bidder'],
-  contractor: ['stranger contractor'],
+  contractor: ['other contractor'],
   admin: ['admin'],
   extender: ['owner', 'admin'],
 };
 
 const MAY: Law = {
-  'READ THE JOB': {
-    owner: EVERY,
-    admin: EVERY,
-    awardee: ONCE_OPEN,
-    bidder: ONCE_OPEN,
-    'stranger contractor': TAKES_BIDS,
-  },
+  'READ THE JOB': { owner: EVERY, admin: EVERY, awardee: ONCE_OPEN, bidder: ONCE_OPEN, 'other contractor': TAKES_BIDS },
   'FIND THE AWARDEE AMONG ALL USERS': { admin: EVERY },
   'AUDIT THE TOKENS': { admin: EVERY },
   'READ THE DISPUTE': { owner: DISPUTED, awardee: DISPUTED, admin: DISPUTED },
@@ -113,7 +107,7 @@ describe('schema/permissions.txt', () => {
       Object.values(row).flatMap((states) => Object.values(states)),
     );
     expect(answers.length).toBeGreaterThan(1_500);
-    expect(answers.filter((answer) => !/^([A-Z_]{5,}|[a-z ]{2,}|\d may)$/.test(answer))).toEqual([]);
+    expect(answers.filter((answer) => !/^([A-Z_]{5,}|[a-z ]{2,}|\d allowed)$/.test(answer))).toEqual([]);
   });
 
   test.each(Object.entries(MAY))(
@@ -152,7 +146,7 @@ describe('schema/permissions.txt', () => {
       owner: UNPUBLISHED,
       'owner’s API key': UNPUBLISHED,
       admin: UNPUBLISHED,
-      'stranger contractor': TAKES_BIDS,
+      'other contractor': TAKES_BIDS,
     });
   });
 
@@ -185,7 +179,7 @@ describe('schema/permissions.txt', () => {
       ...withKeys({ owner: ['draft'] }),
       'other homeowner': EVERY,
       bidder: EVERY,
-      'stranger contractor': EVERY,
+      'other contractor': EVERY,
     });
   });
 

@@ -48,7 +48,7 @@ export async function startProxy(servers: readonly string[], env: Record<string,
   };
 }
 
-/** The ports that this process has already given to somebody. */
+/** The ports that this process has already given to someone. */
 const given = new Set<number>();
 
 /**

@@ -144,7 +144,7 @@ describe('the lengths', () => {
     expect(TEXT_CHARACTERS[type]?.[field]).toBe(lengthsIn(operation).get(input));
   });
 
-  it("of an event's data are at least those of all texts in any transition", () => {
+  it("of an event's data are at least the total length of all strings in any transition", () => {
     const transitions = Object.values(JOB_TRANSITIONS).map(({ operation }) =>
       [...lengthsIn(operation).values()].reduce((total, one) => total + one, 0),
     );

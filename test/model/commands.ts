@@ -1,6 +1,6 @@
 /**
- * Random calls. A step is a handful of dice, whose meaning is decided when its turn comes, from the market's current
- * state. A history therefore remains valid when steps are removed. Shrinking only removes whole steps, because a reader
+ * Random calls. A step is a few random numbers. Their meaning depends on the market's state when the step runs. A
+ * history therefore remains valid when steps are removed. Shrinking only removes whole steps, because a reader
  * wants fewer calls.
  */
 import fc from '../setup/random/property.js';
@@ -84,7 +84,7 @@ export function callFrom(step: Step, market: Market): Call {
     [27, wild],
     [4, supporting],
     [stakedPurchases(market).length > 0 ? 30 : usedPurchases(market).length > 0 ? 16 : 9, trading],
-    // Often, time passes without any call in between, or while somebody is suspended.
+    // Often, time passes without any call in between, or while someone is suspended.
     [market.isAgeing ? 60 : market.suspended.size > 0 ? 20 : 5, ageing],
   ])(market, dice);
   return sealed(market, dice, plan, api);
@@ -126,7 +126,7 @@ function fitting(market: Market, dice: Dice): Plan {
   return { op: 'restoreUser', by: admin(market), to: plan.by, flawed: 4 };
 }
 
-/** An admin suspends somebody. */
+/** An admin suspends someone. */
 function supporting(market: Market, dice: Dice): Plan {
   const parties = market.jobs
     .filter(({ state }) => !OVER.includes(state))
@@ -135,7 +135,7 @@ function supporting(market: Market, dice: Dice): Plan {
   return { op: 'suspendUser', by: admin(market), to, flawed: 8 };
 }
 
-/** Somebody buys tokens and pays for them, and some of that is undone. */
+/** Someone buys tokens and pays for them, and some of that is undone. */
 function trading(market: Market, dice: Dice): Plan {
   const { purchases } = market;
   const open = purchases.filter(({ state }) => state === 'pending');

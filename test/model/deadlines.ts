@@ -64,14 +64,14 @@ export function lengthOf(state: JobState): number | undefined {
   return end && end.day * DAY;
 }
 
-/** Something that the clock counts: since when, and when it last reminded somebody. */
+/** Something that the clock counts: since when, and when it last reminded someone. */
 export interface Countdown {
   from: number;
   reminded: number | null;
 }
 
 interface Plan {
-  /** When somebody is reminded, in order. */
+  /** When someone is reminded, in order. */
   readonly reminders: readonly number[];
   readonly end: number | null;
 }

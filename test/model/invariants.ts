@@ -63,7 +63,7 @@ const ANSWERED: { readonly [State in JobState]?: (job: Job) => readonly (Person 
   decision_reached: ({ awarded }) => [awarded?.by],
 };
 
-/** After so much time that nothing happens anymore: every job has ended, or waits for somebody who can act. */
+/** After so much time that nothing happens anymore: every job has ended, or waits for someone who can act. */
 export function checkAtRest(market: Market): void {
   for (const job of market.jobs) {
     const { id, state } = job;

@@ -178,9 +178,9 @@ export interface Job {
   readonly happenings: Happening[];
   dispute: Dispute | null;
   readonly countdown: JobCountdown;
-  /** Since when the deadline stands still. */
+  /** Since when the deadline is paused. */
   stoppedSince: number | null;
-  /** For how long it stood still before that. */
+  /** For how long it was paused before that. */
   stoodStill: number;
 }
 

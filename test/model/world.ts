@@ -407,7 +407,7 @@ function sameUpcoming(market: Market, expected: readonly Upcoming[], data: Json[
   );
   for (const [index, { action, at }] of known.entries()) {
     sameTime(`when the clock does this: ${action}`, market, shown[index].at, at);
-    same('whether somebody can prevent it', typeof shown[index].unless, 'string');
+    same('whether someone can prevent it', typeof shown[index].unless, 'string');
   }
 }
 

@@ -1,4 +1,4 @@
-/** Moves the clock of deadlines, and reads what the clock did and will do. Both APIs must agree about the latter. */
+/** Moves the deadline clock, and reads what the clock did and will do. Both APIs must agree about the latter. */
 import { expect } from 'vitest';
 import { openTestApp, type AppOptions, type Json, type TestApp } from '../setup/app.js';
 import type { Person } from './cast.js';

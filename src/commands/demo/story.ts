@@ -168,7 +168,7 @@ export async function play({ url, tokenTo, mayReceive, onStep }: Town): Promise<
   const gap = await receiver.gap();
   await call('POST', `${path}/replay`, gap, carl);
   await receiver.untilFilled(gap);
-  // The endpoint's events wait until somebody gives it another URL and resumes it.
+  // The endpoint's events wait until someone gives it another URL and resumes it.
   await call('PUT', path, { status: 'paused' }, carl);
   receiver.close();
 }

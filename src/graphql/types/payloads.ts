@@ -176,7 +176,10 @@ export const AdjustTokensPayload = payload('adjustTokens', { transfer: changed(T
 
 export const CreateJobPayload = payload('createJob', {
   job,
-  jobEdge: changed(JobConnection.Edge, 'The same job as an edge, to add to a list of jobs, newest first.'),
+  jobEdge: changed(
+    JobConnection.Edge,
+    'The same job as an edge, for adding to the start of a list sorted newest first.',
+  ),
 });
 export const UpdateJobPayload = payload('updateJob', { job });
 export const DeleteJobPayload = payload('deleteJob', {

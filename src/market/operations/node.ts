@@ -58,7 +58,7 @@ export const readNode = operation({
       return readSession.run(call, { id });
     }
     if (id === siblingOf('viewer', viewer.userId)) return { ...(await readMe.run(call, {})), id };
-    throw refuse('NOT_FOUND', { message: 'Nothing has this ID.' });
+    throw refuse('NOT_FOUND', { message: 'No object has this ID.' });
   },
 });
 

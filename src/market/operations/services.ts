@@ -52,7 +52,7 @@ export interface Services extends FrameServices<Viewer> {
   recordClockAction(this: void, action: ClockAction): void;
   /** When people are reminded, and whether the clock acts. */
   readonly deadlines: DeadlineSettings;
-  /** True if an admin can move the clock of deadlines, which is never possible in production. */
+  /** True if an admin can move the deadline clock, which is never possible in production. */
   readonly canAdvanceClock: boolean;
   readonly webhookAddresses: AddressRules;
 }

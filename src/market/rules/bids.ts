@@ -114,7 +114,7 @@ export const BID_CONSEQUENCES = {
     from: ['accepted'],
     to: 'withdrawn',
     event: 'bid.withdrawn',
-    when: 'its contractor declines the award',
+    when: 'the contractor declines the award',
     effects: ['releaseHold'],
   },
   revoke: {

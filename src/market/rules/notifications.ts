@@ -67,7 +67,9 @@ export const NOTIFICATIONS = {
       'The homeowner wants you to fix something before approving the work.',
     ),
   },
-  'job.reviewed': { awardee: daily('Your work was rated', 'The homeowner rated the work that they approved earlier.') },
+  'job.reviewed': {
+    awardee: daily('Your work was rated', 'The homeowner rated the work that they had approved without a rating.'),
+  },
   'job.disputed': {
     awardee: fixed('Your work is disputed', 'The homeowner disputed your work. Propose a resolution.'),
   },
@@ -167,7 +169,7 @@ export const NOTIFICATIONS = {
   'account.email_undo_pending': {
     user: alreadyEmailed(
       'An email undo is pending',
-      'Someone asked to undo a change of your email address. An admin will decide.',
+      'Someone asked to undo a change to your email address. An admin will decide.',
     ),
     admin: fixed('An email undo is pending', 'Someone asked to undo an email change. An admin must decide.'),
   },
@@ -176,7 +178,10 @@ export const NOTIFICATIONS = {
     user: now('Your purchase was refunded', 'We sent your money back and took the refunded tokens from your balance.'),
   },
   'purchase.charged_back': {
-    user: now('Your payment was charged back', 'Your bank reversed the payment, so we took back its tokens.'),
+    user: now(
+      'Your payment was charged back',
+      'Your bank reversed the payment, so we took back the tokens that you bought with it.',
+    ),
   },
   'webhook.failing': {
     user: now('Your webhook is failing', 'For a day, every attempt to reach your webhook endpoint has failed.'),
@@ -238,7 +243,7 @@ export function notificationFor(
 
 /**
  * In which capacities a person may read a job's event, the likeliest first. The award may have been taken back, so a
- * bidder can read an event about their own bid as an awardee. Other events for awardees are about somebody else's work.
+ * bidder can read an event about their own bid as an awardee. Other events for awardees are about someone else's work.
  */
 export function readersOfJob(role: Role, isAwardee: boolean, isOfBid: boolean): readonly NotificationReader[] {
   if (role === 'contractor' && !isAwardee) return isOfBid ? ['bidder', 'awardee', 'searcher'] : ['bidder', 'searcher'];

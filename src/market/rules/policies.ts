@@ -1,5 +1,5 @@
 /**
- * Decides whether somebody may perform an operation on a job or a bid. The same policies refuse calls and fill in
+ * Decides whether someone may perform an operation on a job or a bid. The same policies refuse calls and fill in
  * `availableActions`. `editing.ts` decides what an edit can't change.
  */
 import { BID_ACTION_LIST, OTHER_BID_ACTIONS, type BidAction } from './bids.js';
@@ -365,7 +365,7 @@ const NO_BID_TO_AWARD = {
   fields: { bidId: 'can’t be awarded' },
 };
 
-/** Denies the award of a revised bid by somebody who may have read only an earlier offer. */
+/** Denies the award of a revised bid by someone who may have read only an earlier offer. */
 function unreadRevisionDenial({ bidVersion = 1, expectedBidVersion = null }: Given): Explanation | undefined {
   if (bidVersion === 1 || expectedBidVersion !== null) return undefined;
   return {

@@ -38,7 +38,7 @@ function lifecyclePage(links: SiteLinks, played: ReadonlySet<string> | undefined
       <div class="picture">${drawPicture(deadlines)}</div>
       <div class="side">
         <section id="words" aria-live="polite" aria-label="The selected state or step">
-          <p class="hint">Point at a line or a box to read what it means, or press Tab.</p>
+          <p class="hint">Point to a line or box, or press Tab, to read what it means.</p>
         </section>
         <section id="yours" aria-label="Where is my job?">
           <h2>Where is my job?</h2>

@@ -32,7 +32,7 @@ const COSTS: { readonly [Name in Effect]?: string } = {
   stakeHold:
     `nothing; a guaranteed view holds ${GUARANTEED_VIEW_STAKE} tokens until the bid is rejected or withdrawn, or the ` +
     'job ends',
-  refundPublishing: 'nothing; publishing is refunded if the job never had a bid',
+  refundPublishing: 'nothing; the publishing cost is refunded if the job never had a bid',
 };
 
 const { actor: by, operation, event, to } = JOB_CREATION;

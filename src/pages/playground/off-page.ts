@@ -13,7 +13,7 @@ const BODY = `
       <p>Programs send GraphQL operations to this address: <code>POST</code> with
         <code>Content-Type: application/json</code>. The playground is off on this server.</p>
       <ul>
-        <li><a href="/v1/docs">REST reference</a>: every operation, with the name it also has in GraphQL</li>
+        <li><a href="/v1/docs">REST reference</a>: every operation, with its GraphQL name</li>
         <li><a href="/lifecycle">The life of a job</a>: who can do what, in which state</li>
         <li>The schema: <code>schema/api.graphql</code> in the project</li>
         <li>A guide for app developers: <code>docs/clients.md</code> in the project</li>

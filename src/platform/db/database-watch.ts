@@ -1,8 +1,8 @@
 /**
  * Watches whether the database is reachable and writable, over its own connection. It polls every few seconds, and
  * immediately after a statement loses its connection or finds the database read-only. One lost connection doesn't mean
- * a lost database, so the watch ignores its own failures while other statements succeed. Listeners hear of each
- * problem's start and end once.
+ * a lost database, so the watch ignores its own failures while other statements succeed. Listeners are told once when
+ * each problem starts and ends.
  */
 import { named, type Database, type DatabaseHooks, type Db } from './database.js';
 import { Overload } from '../errors.js';

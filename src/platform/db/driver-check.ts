@@ -8,8 +8,8 @@ import postgres from 'postgres';
 export function assertDriverIsPatched(driver: object = postgres): void {
   if ('survivesDeadBackends' in driver && driver.survivesDeadBackends === true) return;
   throw new Error(
-    'The Postgres driver lacks patches/postgres+3.4.9.patch, without which one lost connection ends this process. ' +
-      'Run `npm ci` without --ignore-scripts; for production: ' +
-      'npm ci && npm run build && npm prune --omit=dev --omit=optional.',
+    'The Postgres driver isn’t patched with patches/postgres+3.4.9.patch. Without the patch, a single lost ' +
+      'connection can crash this process. Run `npm ci` without --ignore-scripts. For production, run ' +
+      '`npm ci && npm run build && npm prune --omit=dev --omit=optional`.',
   );
 }

@@ -113,7 +113,7 @@ export function openReplica({
 
   function problemOf(answer: PromiseSettledResult<unknown>, replayed: WalPosition | undefined): string | undefined {
     if (answer.status === 'rejected') return String(answer.reason);
-    if (replayed === undefined) return 'the address doesn’t lead to a replica';
+    if (replayed === undefined) return 'the URL doesn’t point to a replica';
     const newest = seen.at(-1);
     if (!newest) return 'the primary’s position isn’t known yet';
     // While the primary is away, nothing new is committed. Otherwise, the replica may be any number of seconds behind.
@@ -137,7 +137,7 @@ export function openReplica({
   /** Redis may have restarted empty. The positions that it lost are before the next one that is read. */
   function noteRedisReturn(): void {
     seen.length = 0;
-    if (problem === undefined) setProblem('Redis was away, and may have lost users’ positions');
+    if (problem === undefined) setProblem('Redis was unavailable and may have lost users’ positions');
   }
 
   redis?.redis.on('ready', noteRedisReturn);

@@ -60,7 +60,7 @@ export class Exchange {
     return tags.includes(tag) || tags.includes('*');
   }
 
-  /** True if somebody opens this path in a browser. Java's client also accepts text/html, but along with images. */
+  /** True if someone opens this path in a browser. Java's client also accepts text/html, but along with images. */
   get wantsPage(): boolean {
     const accept = this.header('accept') ?? '';
     return (

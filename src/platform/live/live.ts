@@ -151,7 +151,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   function onHeartbeat(heartbeat: string): void {
     if (!feed.onHeartbeat(heartbeat)) return;
     metrics.recordHeartbeat();
-    if (isSilent) log.info('notifications arrive again');
+    if (isSilent) log.info('notifications are arriving again');
     isSilent = false;
   }
 
@@ -166,7 +166,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     const isUnanswered = now - answeredAtMs >= LIVE.answerWithinMs;
     if (!isUnanswered && now - heardAtMs < LIVE.answerWithinMs) return;
     if (isUnanswered) void reconnectPool?.();
-    if (!isSilent) log.warn('notifications do not arrive; listening on a new connection');
+    if (!isSilent) log.warn('notifications aren’t arriving; listening on a new connection');
     isSilent = true;
     answeredAtMs = heardAtMs = now;
     void listening.reconnect();

@@ -86,9 +86,10 @@ export function createQuota({ name, events, retryAfterSeconds = () => 1, ...sett
     const details = { retryAfter: retryAfterSeconds() };
     if (bound === 'server' || bound === 'gone') return refuse('OVERLOADED', { details });
     const [max, whose] = bound === 'user' ? [limits.perUser, 'You'] : [limits.perAddress, 'Your network address'];
+    const most = `${max} ${limits.of} at the same time`;
     const message = {
-      'no more': `${whose} can have at most ${max} ${limits.of} at the same time. Wait until some of them end.`,
-      'too late': `${whose} already had too many ${limits.of}, and this one waited too long. Try again later.`,
+      'no more': `${whose} can have at most ${most}. Wait for some to finish, then try again.`,
+      'too late': `${whose} had too many ${limits.of}, so this request waited too long. Try again later.`,
     }[why];
     return refuse('RATE_LIMITED', { message, details: { ...details, limit: name } });
   }

@@ -27,7 +27,7 @@ const BATCH_BYTES = 4_096;
 const FLUSH_INTERVAL_MS = 200;
 /** If nobody reads standard output, lines above this total are dropped. */
 const UNREAD_BYTES_MAX = 16 * 1_024 * 1_024;
-/** How long an ending process waits until somebody has read the remaining lines. */
+/** How long an ending process waits until someone has read the remaining lines. */
 const EXIT_WAIT_MS = 5_000;
 
 /**

@@ -85,8 +85,8 @@ const ABOUT = [
     `${BODY_BYTES_MAX / 1024} KB. An empty body counts as \`{}\`.`,
   '',
   '- **Input.** Unknown fields and query parameters are rejected. Surrounding white space is removed, except from ' +
-    'passwords and phone numbers. An optional string that’s then empty counts as null. Text can’t contain NUL ' +
-    'or lone surrogates. Names and other single-line strings can’t contain control characters, line breaks, or ' +
+    'passwords and phone numbers. An optional string that’s empty after trimming counts as null. Text can’t contain ' +
+    'NUL or lone surrogates. Names and other single-line strings can’t contain control characters, line breaks, or ' +
     'characters that change the text direction. Money has at most two decimal places. Token amounts are whole numbers.',
   '- **Responses.** Every field of a resource is always present. A field is null if it’s unset, or if you can’t ' +
     'see it. ' +
@@ -183,10 +183,12 @@ function whoAndWhen({ operation, path }: Route): string {
   const row = ofJob ?? BID_ACTION_LIST.find((one) => one.operation === operation.name);
   if (!row) return `Available to ${READERS[path] ?? audienceOf(operation)}.`;
   const from = eitherOf(row.from, (state) => `\`${state}\``);
-  const keepsState = row.to === 'stays' || row.to === 'gone';
-  const states = keepsState
-    ? `Allowed while the ${ofJob ? 'job' : 'bid'} is ${from}.`
-    : `Changes the status from ${from} to \`${row.to}\`.`;
+  const states =
+    row.to === 'stays' || row.to === 'gone'
+      ? `Allowed while the ${ofJob ? 'job' : 'bid'} is ${from}.`
+      : 'mayKeepState' in row
+        ? `The status stays ${from} until ${row.mayKeepState?.until}. Then it changes to \`${row.to}\`.`
+        : `Changes the status from ${from} to \`${row.to}\`.`;
   return `Available to ${audienceOf(operation)}. ${states}${ofJob ? sentenceOf(ofJob.effects) : ''}`;
 }
 

@@ -104,7 +104,7 @@ function transitionArrows(row: JobTransition): string[] {
       ...stayArrow(state, row),
       arrow(state, to, row) + (notAfterChanges.includes(state) ? `, unless ${CHANGES_WERE_REQUESTED}` : ''),
     ]),
-    ...fromAfterChanges.map((state) => `${arrow(state, to, row)}, once ${CHANGES_WERE_REQUESTED}`),
+    ...fromAfterChanges.map((state) => `${arrow(state, to, row)}, after ${CHANGES_WERE_REQUESTED}`),
   ];
 }
 
@@ -134,8 +134,8 @@ function jobSection(row: JobAction): string {
 }
 
 function originsOf({ from, fromAfterChanges, notAfterChanges }: JobAction): string {
-  const also = fromAfterChanges ? `; once ${CHANGES_WERE_REQUESTED}, also ${codes(fromAfterChanges)}` : '';
-  const not = notAfterChanges ? `; once ${CHANGES_WERE_REQUESTED}, not ${codes(notAfterChanges)}` : '';
+  const also = fromAfterChanges ? `; after ${CHANGES_WERE_REQUESTED}, also ${codes(fromAfterChanges)}` : '';
+  const not = notAfterChanges ? `; after ${CHANGES_WERE_REQUESTED}, not ${codes(notAfterChanges)}` : '';
   return codes(from) + also + not;
 }
 
@@ -149,9 +149,9 @@ function deadlineSections(): string[] {
       ['Status', 'Counted from', 'Reminders', 'Then, with `DEADLINES=act`', 'Extended by'],
       deadlineTable(usualTimes()).map(deadlineRow),
     ),
-    `A dispute is escalated after ${day} days at the latest, no matter when its last proposal was made. ` +
+    `A dispute is escalated no later than ${day} days after it began, no matter when the last proposal was made. ` +
       `Both parties get another reminder after ${reminderDay} days.`,
-    'The clock acts at the earliest 48 hours after its last reminder.',
+    'The clock never acts less than 48 hours after its last reminder.',
     [...Object.values(CLOCK_TRANSITIONS), STAKE_DEADLINE]
       .map(({ action, description, event, unless }) =>
         [`- ${code(action)}: ${description}`, `  - Unless: ${unless}`, `  - Event: ${code(event)}`].join('\n'),

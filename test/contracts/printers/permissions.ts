@@ -37,7 +37,7 @@ const CALLED: Record<Caller, string> = {
   other: 'other homeowner',
   awardee: 'awardee',
   bidder: 'bidder',
-  stranger: 'stranger contractor',
+  stranger: 'other contractor',
   admin: 'admin',
   anonymous: 'anonymous',
 };
@@ -248,7 +248,7 @@ const PEOPLE_READS: readonly PeopleRead[] = [
   },
   {
     title: 'READ THE AWARDEE’S TOKENS',
-    description: 'The awardee’s balance of tokens. Where REST returns FORBIDDEN, GraphQL returns null.',
+    description: 'The awardee’s token balance. Where REST returns FORBIDDEN, GraphQL returns null.',
     rest: '/v1/tokens?user_id={awardee}',
     graphql: 'node(id: $id) { ... on User { id tokens { balance } } }',
     whom: ({ awardee }) => awardee.userId,
@@ -491,7 +491,8 @@ type GraphqlData = any;
 function readSections(): Section[] {
   const bidsSeen = (bids: object[], total: number) =>
     bids.length === total ? (['none', 'own', 'both'][total] ?? 'more') : 'miscounted';
-  const actionsAllowed = (actions: { allowed: boolean }[]) => `${actions.filter(({ allowed }) => allowed).length} may`;
+  const actionsAllowed = (actions: { allowed: boolean }[]) =>
+    `${actions.filter(({ allowed }) => allowed).length} allowed`;
   const said = ({ rating, review }: { rating: number | null; review: string | null }) =>
     rating === null && review === null ? 'none' : 'review';
   const reads: Read[] = [
@@ -547,7 +548,7 @@ function readSections(): Section[] {
     },
     {
       title: 'READ THE DISPUTE',
-      description: 'The texts of the dispute. Where REST rejects a caller who can see the job, GraphQL returns null.',
+      description: 'The text of the dispute. Where REST rejects a caller who can see the job, GraphQL returns null.',
       rest: (id) => `/v1/jobs/${id}/dispute`,
       graphql: 'job(id: $id) { dispute { reason } }',
       fromRest: () => 'ok',
@@ -601,7 +602,7 @@ const PREFACE = [
   '  awardee              the contractor with the award. If the job is open, one of its two bidders. If it is a ' +
     'draft, any contractor',
   '  bidder               the contractor who also bid, but wasn’t chosen. If the job is a draft, any contractor',
-  '  stranger contractor  a contractor without a bid',
+  '  other contractor     a contractor without a bid',
   '  admin, anonymous     an admin; a caller without a token',
   '',
   'The completed job was approved without a rating and was never disputed. In the disputed job, the awardee has made ' +

@@ -307,7 +307,7 @@ describe('a notification', () => {
     await app.sql`delete from mails where outcome is null`;
   });
 
-  it('about somebody else’s award isn’t emailed, even if the bidder has a setting for awards', async () => {
+  it('about someone else’s award isn’t emailed, even if the bidder has a setting for awards', async () => {
     const job = await openJob(people.owner);
     const bid = await bidOf(app, people.awardee, job);
     await bidOf(app, people.bidder, job);

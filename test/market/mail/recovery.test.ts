@@ -181,7 +181,7 @@ describe('an address', () => {
     const undo = await mailTo(app, hugo.email, CHANGED);
     expect(undo.page).toBe('/undo-email-change');
     // The address stays reserved for its owner, who can undo the change.
-    const signUp = { email: hugo.email, password: 'somebody else', first_name: 'A', last_name: 'B' };
+    const signUp = { email: hugo.email, password: 'someone else', first_name: 'A', last_name: 'B' };
     expect((await post('/auth/signup/homeowner', signUp)).body.details.code).toBe('EMAIL_TAKEN');
   });
 
@@ -255,7 +255,7 @@ describe('a stolen account', () => {
   });
 });
 
-it('a new password ends an email change that somebody else may have requested, and an email says so', async () => {
+it('a new password ends an email change that someone else may have requested, and an email says so', async () => {
   const rosa = await homeowner(app, 'Rosa');
   await post('/auth/verify-email', { token: (await mailTo(app, rosa.email, CONFIRM)).token });
   await post('/me/email', { email: 'rosas.thief@example.test', current_password: rosa.password }, rosa.token);
@@ -292,7 +292,7 @@ it('a new password also ends an email change that has already passed the passwor
   expect((await app.rest('GET', '/v1/me', { token: thief })).status).toBe(401);
 });
 
-it("a new password set by somebody who knows the old one doesn't stop a reset link or its email", async () => {
+it("a new password set by someone who knows the old one doesn't stop a reset link or its email", async () => {
   const ruth = await homeowner(app, 'Ruth');
   const { token } = (await logIn(ruth.email, ruth.password)).body;
   await ask(ruth.email);
@@ -303,7 +303,7 @@ it("a new password set by somebody who knows the old one doesn't stop a reset li
   expect((await logIn(ruth.email, 'ruth has the last')).status).toBe(200);
 });
 
-it('a password reset and an undo pause webhooks that somebody else may have created', async () => {
+it('a password reset and an undo pause webhooks that someone else may have created', async () => {
   const hooked = await openTestApp({ WEBHOOKS_ALLOW_PRIVATE: 'on' });
   const reni = await homeowner(hooked, 'Reni');
   await hooked.rest('POST', '/v1/webhooks', { token: reni.token, body: { url: 'http://127.0.0.1:9/' } });
@@ -316,7 +316,7 @@ it('a password reset and an undo pause webhooks that somebody else may have crea
   await hooked.close();
 });
 
-it('an undo of an address that somebody has just taken is refused, and can be retried', async () => {
+it('an undo of an address that someone has just taken is refused, and can be retried', async () => {
   const rune = await homeowner(app, 'Rune');
   await confirm(rune);
   await post('/me/email', { email: 'rune.new@example.test', current_password: rune.password }, rune.token);
@@ -329,7 +329,7 @@ it('an undo of an address that somebody has just taken is refused, and can be re
   expect((await post('/auth/undo-email-change', { token: undo.token })).status).toBe(200);
 });
 
-it('somebody with a used link gets no more calls than with an unknown one', async () => {
+it('someone with a used link gets no more calls than with an unknown one', async () => {
   const limited = await openTestApp({ RATE_LIMITS: 'on', RATE_LIMIT_INVALID_TOKEN: '2' });
   const rosi = await homeowner(limited, 'Rosi');
   const { token } = await mailTo(limited, rosi.email, CONFIRM);
@@ -372,7 +372,7 @@ it('a fourth signup within an hour with an address that other accounts left gets
   await limited.close();
 });
 
-it("a password change by somebody who signed up with a stranger's address sends that stranger nothing", async () => {
+it("a password change by someone who signed up with a stranger's address sends that stranger nothing", async () => {
   const rolf = await homeowner(app, 'Rolf');
   const passwords = { current_password: rolf.password, new_password: 'rolf has another' };
   expect((await post('/me/password', passwords, rolf.token)).status).toBe(200);

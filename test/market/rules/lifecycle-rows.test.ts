@@ -111,7 +111,7 @@ test('bids are only made in states that allow live bids', () => {
   expect(making.flatMap(({ from }) => from).filter((state) => !isBidding(state))).toEqual([]);
 });
 
-test.each(JOB_ACTION_LIST)('$operation changes only other states once changes were requested', (row) => {
+test.each(JOB_ACTION_LIST)('$operation changes only other states after changes were requested', (row) => {
   const { from, fromAfterChanges = [], notAfterChanges = [] } = row;
   expect(fromAfterChanges.filter((state) => from.includes(state))).toEqual([]);
   expect(notAfterChanges.filter((state) => !from.includes(state))).toEqual([]);

@@ -23,7 +23,7 @@ test.each(JOB_ACTION_KEYS)('%s is what the specification says', (key) => {
 });
 
 test.each(JOB_ACTION_KEYS)(
-  'once changes were requested, %s is allowed in the states that the specification says',
+  'after changes were requested, %s is allowed in the states that the specification says',
   (key) => {
     expect(statesAllowing(lifecycle.JOB_ACTIONS[key])).toEqual(inOrder(specified.statesAllowing(key)));
     expect(statesAllowing(lifecycle.JOB_ACTIONS[key], { afterChanges: true })).toEqual(
@@ -147,7 +147,7 @@ describe('lifecycleDiagram', () => {
           ),
         );
     expect(page).toContain('  in_progress --> cancelled : cancelJob (owner), unless changes were requested\n');
-    expect(page).toContain('  in_progress --> disputed : disputeJob (owner), once changes were requested\n');
+    expect(page).toContain('  in_progress --> disputed : disputeJob (owner), after changes were requested\n');
     const note = 'completeJob (admin) leads here from every state except the final ones';
     expect(page).toContain(`  note left of completed : ${note}\n`);
     expect(page).toContain(
@@ -161,7 +161,7 @@ describe('lifecycleDiagram', () => {
     for (const state of states.LIVE_BID_STATES)
       expect(page.split(`  ${state} --> rejected : `)[1]?.split('\n')[0]).toBe(reasons);
     expect(page).toContain('  viewed --> accepted : the bid is awarded\n');
-    expect(page).toContain('  accepted --> withdrawn : its contractor declines the award\n');
+    expect(page).toContain('  accepted --> withdrawn : the contractor declines the award\n');
     expect(page).toContain('  accepted --> rejected : the homeowner reopens the job\n');
     for (const state of states.LIVE_BID_STATES) {
       expect(page).toContain(`  rejected --> ${state} : the award that rejected the bid is declined or taken back\n`);

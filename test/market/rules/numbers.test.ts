@@ -88,25 +88,25 @@ describe('limits', () => {
     expect(SESSION).toEqual({ accessTokenSeconds: 900, refreshTokenDays: 30, sessionDaysMax: 90, leewaySeconds: 60 });
   });
 
-  test.each<[budget: keyof typeof BUDGETS, perMinute: number, per: string]>([
+  test.each<[budget: keyof typeof BUDGETS, perMinute: number, per: string, counts?: string]>([
     ['logInPerAccountAndAddress', 10, 'account and address'],
     ['logInPerAddress', 120, 'address'],
-    ['logInFailuresPerAccount', 300, 'account'],
+    ['logInFailuresPerAccount', 300, 'account', 'failed logins'],
     ['signUp', 60, 'address'],
     ['refresh', 60, 'session'],
     ['read', 600, 'user'],
     ['write', 120, 'user'],
     ['invalidToken', 120, 'address'],
     ['expiredToken', 600, 'address'],
-  ])('for requests: %s, %d a minute for each %s', (budget, max, per) => {
-    expect(BUDGETS[budget]).toEqual({ max, per });
+  ])('for requests: %s, %d a minute for each %s', (budget, max, per, counts) => {
+    expect(BUDGETS[budget]).toEqual({ max, per, ...(counts && { counts }) });
     expect(budgetWindowSeconds(budget)).toBe(60);
   });
 
   test('emails per hour: three per recipient, 20 per user, and 200 per IP address', () => {
-    expect(BUDGETS.mailPerRecipient).toEqual({ max: 3, per: 'recipient', windowSeconds: 3_600 });
-    expect(BUDGETS.mailPerCaller).toEqual({ max: 20, per: 'user', windowSeconds: 3_600 });
-    expect(BUDGETS.mailPerAddress).toEqual({ max: 200, per: 'address', windowSeconds: 3_600 });
+    expect(BUDGETS.mailPerRecipient).toEqual({ max: 3, per: 'recipient', windowSeconds: 3_600, counts: 'emails' });
+    expect(BUDGETS.mailPerCaller).toEqual({ max: 20, per: 'user', windowSeconds: 3_600, counts: 'emails' });
+    expect(BUDGETS.mailPerAddress).toEqual({ max: 200, per: 'address', windowSeconds: 3_600, counts: 'emails' });
   });
 
   test('replays of events: 30 per user and hour', () => {

@@ -46,7 +46,7 @@ test.each<[name: string, viewer: Viewer, status: JobState, ownBids: BidState[], 
   ['Carla, having bid again', carla, 'open', ['withdrawn', 'viewed'], true],
   ['Carla, awarded', carla, 'awarded', ['accepted'], true],
   ['Cyrus, who bid in vain', cyrus, 'in_progress', ['rejected'], true],
-])("whether somebody receives the kitchen's events: %s", (_name, viewer, status, ownBids, mine) => {
+])("whether someone receives the kitchen's events: %s", (_name, viewer, status, ownBids, mine) => {
   expect(receivesJobEvents(viewer, kitchen(status), ownBids)).toBe(mine);
 });
 

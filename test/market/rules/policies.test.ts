@@ -44,7 +44,7 @@ const UNVERIFIED = {
 };
 const STALE = {
   code: 'STALE_VERSION',
-  message: 'The job has changed since you read it. Read it again, then retry.',
+  message: 'The job or bid has changed since you read it. Read it again, then retry.',
   details: { expectedVersion: 3, version: 1 },
 };
 
@@ -534,7 +534,7 @@ describe('an award', () => {
     expect(answerTo(jobDenial('award', { ...award, ...input }))).toEqual(answer);
   });
 
-  test('of no bid is refused before its version', () => {
+  test('without a bid is refused before its version is checked', () => {
     const denial = jobDenial('award', { ...award, bidsToAward: 0, expectedBidVersion: 7 });
     expect(denial?.code).toBe('UNKNOWN_BID');
   });

@@ -1,5 +1,5 @@
 /**
- * Two servers whose clock of deadlines jumps by 100 days. Each is killed in turn while it works. Every job is reminded
+ * Two servers whose deadline clock jumps by 100 days. Each is killed in turn while it works. Every job is reminded
  * once and acted on once, and never before its reminder was 48 hours ago.
  */
 import { join } from 'node:path';

@@ -65,7 +65,7 @@ describe('logins', () => {
     const app = await open({ LOG_IN_PER_ADDRESS: 6 });
     const all = await statuses([
       ...Array.from({ length: 4 }, (_, i) => restLogIn(app, `nobody.${i}@example.test`, 'wrong')),
-      ...Array.from({ length: 4 }, (_, i) => graphqlLogIn(app, `somebody.${i}@example.test`, 'wrong')),
+      ...Array.from({ length: 4 }, (_, i) => graphqlLogIn(app, `someone.${i}@example.test`, 'wrong')),
     ]);
     expect([count(all, 401), count(all, 429)]).toEqual([6, 2]);
     // The rate limit comes before the input.

@@ -61,7 +61,7 @@ describe('requests in progress', () => {
         '1',
       ]);
       expect(rest.body.error).toBe(
-        'You can have at most 3 requests in progress at the same time. Wait until some of them end.',
+        'You can have at most 3 requests in progress at the same time. Wait for some to finish, then try again.',
       );
       const graphql = await query(hanna);
       expect([graphql.status, graphql.errors?.[0]?.extensions.code, graphql.headers.get('retry-after')]).toEqual([

@@ -168,7 +168,7 @@ it('After a gap between the primary’s positions, the replica must reach the se
   await until(() => problems.at(-1) === 'usable');
 });
 
-it('While the address doesn’t lead to a replica, every check opens a new connection', async () => {
+it('While the URL doesn’t point to a replica, every check opens a new connection', async () => {
   await replica.close();
   problems = [];
   let opened = 0;
@@ -179,7 +179,7 @@ it('While the address doesn’t lead to a replica, every check opens a new conne
     },
   });
   await until(() => problems.includes('usable'));
-  expect([opened, problems]).toEqual([2, ['the address doesn’t lead to a replica', 'usable']]);
+  expect([opened, problems]).toEqual([2, ['the URL doesn’t point to a replica', 'usable']]);
 });
 
 it('Without Redis, reads use the primary as soon as another instance runs', async () => {

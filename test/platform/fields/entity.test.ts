@@ -12,7 +12,7 @@ import {
 } from '../../../src/platform/fields/entity.js';
 import { identifier } from '../../../src/market/rules/id-fields.js';
 
-const FRIEND = entity('Friend', 'Somebody from St. Albans.', {
+const FRIEND = entity('Friend', 'Someone from St. Albans.', {
   id: identifier('user'),
   name: { type: z.string(), description: 'The name, St. included.', written: true },
   phone: {
@@ -55,7 +55,7 @@ describe('a friend', () => {
 
   test('has nothing to hide from itself', () => {
     const self = unredactedEntity(FRIEND);
-    expect(self).toMatchObject({ name: 'Friend', description: 'Somebody from St. Albans, as its owner sees it.' });
+    expect(self).toMatchObject({ name: 'Friend', description: 'Someone from St. Albans, as its owner sees it.' });
     expect(self.fields.phone).toEqual({ type: phone.type, description: phone.description, written: true });
     expect(self.schema.safeParse(fred).success).toBe(true);
     expect(self.schema.safeParse({ ...fred, phone: null }).success).toBe(false);

@@ -80,9 +80,9 @@ it('is replaced, and a logout on another instance then closes a WebSocket here',
   expect(wire.silence()).toBe(1);
   const silentAt = Date.now() / 1_000;
 
-  await until(() => logged('notifications arrive again').length > 0);
+  await until(() => logged('notifications are arriving again').length > 0);
   expect(await lastHeardAt()).toBeGreaterThan(silentAt);
-  expect(logged('notifications do not arrive; listening on a new connection').length).toBeGreaterThan(0);
+  expect(logged('notifications aren’t arriving; listening on a new connection').length).toBeGreaterThan(0);
   // The lost connection is closed, and a new one listens.
   await until(async () => {
     const now = await listeners();

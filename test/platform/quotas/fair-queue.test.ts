@@ -270,7 +270,7 @@ describe('waiting', () => {
     if (isServing)
       expect(blamed).toEqual(
         ['You', 'Your network address'].map(
-          (whose) => `${whose} already had too many calls waiting, and this one waited too long. Try again later.`,
+          (whose) => `${whose} had too many calls waiting, so this request waited too long. Try again later.`,
         ),
       );
     for (const { end } of works) end();

@@ -29,12 +29,13 @@ describe('a quota', () => {
       code: 'RATE_LIMITED',
       status: 429,
       details: { retryAfter: 1, limit: 'requests' },
-      message: 'You can have at most 1 requests at the same time. Wait until some of them end.',
+      message: 'You can have at most 1 requests at the same time. Wait for some to finish, then try again.',
     });
     share.take(user('a', '2'));
     expect(refused(() => share.take(user('a', '3')))).toMatchObject({
       status: 429,
-      message: 'Your network address can have at most 2 requests at the same time. Wait until some of them end.',
+      message:
+        'Your network address can have at most 2 requests at the same time. Wait for some to finish, then try again.',
     });
     share.take(user('b', '1'));
     expect(refused(() => share.take(user('c', '1')))).toMatchObject({

@@ -169,12 +169,12 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
   ],
   [
     'a restored bid that is not as it was',
-    'a bid was restored to what it was before the award, which somebody else lost',
+    'a bid was restored to what it was before the award, which someone else lost',
     (tx) => tx`update events set data = data || '{"status": "shortlisted"}' where type = 'bid.restored'`,
   ],
   [
     'a bid that was restored although no award was lost',
-    'a bid was restored to what it was before the award, which somebody else lost',
+    'a bid was restored to what it was before the award, which someone else lost',
     (tx) => tx`update events set type = 'job.updated' where type = 'job.reopened'`,
   ],
   [
@@ -235,7 +235,7 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     (tx) => tx`update bids set status = 'rejected' where id = ${ids.accepted!}`,
   ],
   [
-    'an award to somebody else',
+    'an award to someone else',
     'the awarded bid is the accepted one',
     (tx) => tx`update jobs set awarded_contractor_id = ${ids.corasProfile!} where id = ${ids.awarded!}`,
   ],
@@ -329,7 +329,7 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     (tx) => tx`update events set actor_id = null where job_id = ${ids.awarded!} and type = 'bid.rejected'`,
   ],
   [
-    'an expiry that somebody called',
+    'an expiry that someone called',
     'an event has no actor exactly if the clock caused it',
     (tx) => tx`update events set type = 'job.expired' where job_id = ${ids.cancelled!} and type = 'job.cancelled'`,
   ],
@@ -389,7 +389,7 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
     },
   ],
   [
-    'a refund that went to somebody else',
+    'a refund that went to someone else',
     'a refund returns what was paid, once, to the owner of a job that ended before any bid',
     (tx) => tx`update token_transfers set user_id = ${ids.carl!} where reason = 'publish_refund'`,
   ],
@@ -430,7 +430,7 @@ const DAMAGES: [what: string, breaks: string, damage: Damage][] = [
       values ('aev_other', ${ids.hanna!}, 'account.password_changed', now(), 1)`,
   ],
   [
-    'an event of somebody else’s job',
+    'an event of someone else’s job',
     'an event knows whose job it is',
     (tx) => tx`update events set homeowner_id = 'hmw_other' where job_id = ${ids.open!} and sequence = 1`,
   ],

@@ -228,7 +228,7 @@ const PROMISES: Readonly<Record<string, string>> = {
       on e.job_id = b.job_id and e.bid_id = b.id
     where e.status is distinct from b.status::text`,
 
-  'a bid was restored to what it was before the award, which somebody else lost': `
+  'a bid was restored to what it was before the award, which someone else lost': `
     select e.job_id as who, concat(e.sequence, ' to ', e.data->>'status', ', was ', seen.word) as how
     from events e left join lateral (select substr(s.type, 5) as word from events s where s.job_id = e.job_id
       and s.sequence < e.sequence and s.data->>'bidId' = e.data->>'bidId' and s.type in ('bid.viewed',

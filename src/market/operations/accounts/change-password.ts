@@ -38,7 +38,7 @@ export const changePassword = operation({
     if (isTheEmail(newPassword, email)) throw invalidField('newPassword', IS_THE_EMAIL);
     return {
       email,
-      // Without this limit, somebody could sign up with a stranger's address and send the stranger any number of
+      // Without this limit, someone could sign up with a stranger's address and send the stranger any number of
       // emails.
       noticeSent:
         services.mail.isOn && emailVerified && (await consumeRecipientLimit(call, { email, purpose: 'notice' })) === 0,
@@ -55,7 +55,7 @@ export const changePassword = operation({
       const [account] = await replacePasswordHash(tx, { userId: viewer.userId, passwordHash, formerHash });
       if (!account) throw wrongPassword();
       await endSessionsAndKeys({ db: tx, services, caller }, { userId: viewer.userId, except: viewer.sessionId });
-      // Somebody who knew the old password may have requested an email change, so pending changes expire. A password
+      // Someone who knew the old password may have requested an email change, so pending changes expire. A password
       // reset link stays valid. If it expired too, that person could keep the mailbox's owner out by changing the
       // password.
       await expireEmailChanges(tx, { userId: viewer.userId });

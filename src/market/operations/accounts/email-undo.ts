@@ -32,7 +32,8 @@ export const undoEmailChange = operation({
     'Restores an account’s former address, with the link that was sent to it. Ends all sessions, revokes all ' +
     'API keys, blocks the old password, pauses webhooks, and sends a link to set a new password. If the account was ' +
     'used after the change (the profile was edited, tokens were bought, or something was done with a job or a bid), ' +
-    'nothing changes until support decides. The same is true if another undo of this account is waiting for support.',
+    'nothing changes until support decides. The same is true if another email undo for this account is waiting for ' +
+    'support.',
   allows: 'anyone',
   budget: 'own',
   refusals: ['INVALID_LINK', 'EMAIL_TAKEN'],
@@ -88,8 +89,8 @@ export const settleEmailUndo = operation({
   description:
     'Decides which address keeps an account with a pending email undo. That address gets a link to set a new ' +
     'password, and the other address gets an email. If the former address keeps the account, all sessions end, ' +
-    'all API keys are revoked, the old password is blocked, and webhooks are paused. If another undo of the account ' +
-    'is waiting, it becomes the pending one.',
+    'all API keys are revoked, the old password is blocked, and webhooks are paused. If another email undo for the ' +
+    'account is waiting, that one becomes pending.',
   allows: ['admin'],
   budget: 'write',
   needsSession: true,

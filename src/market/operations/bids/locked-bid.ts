@@ -10,10 +10,7 @@ import { lockJobOfBid } from '../../store/jobs/jobs.js';
 /** The inputs that identify a bid. */
 export const ofBid = {
   id: idInPath('bid').describe('The bid.'),
-  jobId: idInPath('job')
-    .nullish()
-    .meta({ parameter: true, implied: true })
-    .describe('The bid’s job, if it’s part of the URL.'),
+  jobId: idInPath('job').nullish().meta({ parameter: true, implied: true }).describe('The ID of the bid’s job.'),
 };
 
 /** Locks the bid's job, and reads both. */

@@ -42,7 +42,7 @@ export const listOwnEvents = operation({
     'Lists events on your jobs, oldest first. Your jobs are the jobs that you own, were awarded, or have a bid on ' +
     'that isn’t withdrawn. Contractors also get `job.published` for each job that matches their saved searches. ' +
     'Admins get the events on all jobs. To continue, pass the last position you’ve seen as `after`. You then get ' +
-    'every event that you can read exactly once.',
+    'each event exactly once, as long as you can read it.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({

@@ -28,7 +28,7 @@ export const readUpcoming = operation({
 export const advanceClock = operation({
   name: 'advanceClock',
   description:
-    'Moves the clock that deadlines are counted in. Returns when everything that became due has been done. Access ' +
+    'Moves the deadline clock forward. Returns once everything that came due is done. Access ' +
     'tokens, sessions, and API keys still expire in real time. Only a server with `CLOCK=adjustable` allows it, ' +
     'never in production.',
   allows: ['admin'],
@@ -38,7 +38,7 @@ export const advanceClock = operation({
   input: z.strictObject({
     seconds: z
       .int()
-      .min(0, 'must not be negative: the clock never goes back')
+      .min(0, 'must not be negative: the clock can only move forward')
       .max(CLOCK.advanceDaysMax * 86_400)
       .describe('The number of seconds.'),
   }),

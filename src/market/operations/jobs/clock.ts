@@ -87,7 +87,8 @@ export function createClock(services: ClockServices): Clock {
       const mustApply = settings !== own.settings && (isFirstRun || settings === beingApplied(own.settings));
       if (mustApply) await applySettings(db, { ...own, batch: CLOCK.settingsBatchJobs });
       else if (settings !== own.settings) {
-        if (settings !== other) log.warn({ settings }, 'the clock waits: another server has other DEADLINE settings');
+        if (settings !== other)
+          log.warn({ settings }, 'the clock is paused on this server: another server has different DEADLINE settings');
         other = settings;
         return false;
       }
@@ -118,7 +119,7 @@ async function checkDueJobs(
       live.wake();
     } catch (error) {
       failures += 1;
-      // For example, the connection was lost, or somebody else locked the job for too long.
+      // For example, the connection was lost, or someone else locked the job for too long.
       const mayPass = error instanceof Refusal && error.code === 'OVERLOADED';
       const again = mayPass ? 'soon' : 'in an hour';
       log.warn({ err: error, jobId: id }, `the clock could not check a job; it tries again ${again}`);
@@ -163,7 +164,7 @@ interface Suspensions {
   readonly isAwardeeSuspended: boolean;
 }
 
-/** A deadline stands still while a person who would have to respond to it is suspended. */
+/** A deadline is paused while a person who would have to respond to it is suspended. */
 function isPaused({ job, isOwnerSuspended, isAwardeeSuspended }: Suspensions): boolean {
   const responders = respondersOf(job);
   return (
@@ -244,10 +245,10 @@ function pause(check: Check): Promise<ClockAction | void> {
   return settings.mode === 'off' ? change(check, changes) : write('remind', check, reminder(job, 'admin'), changes);
 }
 
-/** Moves the deadlines by the time for which they stood still. */
+/** Moves the deadlines by the time for which they were paused. */
 async function resume({ tx, job, settings, now }: Check, pausedFrom: Date): Promise<void> {
   const ms = now.getTime() - pausedFrom.getTime();
-  // A proposal can restart the deadline while it stands still.
+  // A proposal can restart the deadline while it’s paused.
   const later = (time: Date | null) => time && new Date(Math.min(time.getTime() + ms, now.getTime()));
   const changes = {
     deadlineFrom: later(job.deadlineFrom),

@@ -25,8 +25,8 @@ export const extendDeadline = operation({
   input: z.strictObject({
     ...ofJob,
     until: timestampInBody.describe(
-      'The new deadline. It must be later than the current one, by at most the deadline’s own length. If the current ' +
-        'one has passed, count from now.',
+      'The new deadline. It must be later than the current one, by at most the deadline’s original length. If the ' +
+        'current one has passed, the extension counts from now.',
     ),
     reason: optionalText(TEXT.note).describe('Why you’re extending the deadline.'),
   }),
@@ -39,7 +39,7 @@ export const extendDeadline = operation({
       const runningEndMs = timer && scheduleOf(timer, deadlines)?.endMs;
       if (timer === undefined || runningEndMs == null)
         throw new Error('The job’s deadline can be extended, but it never ends.');
-      // While a deadline stands still, its end moves along with the time.
+      // While a deadline is paused, its end moves along with the time.
       const endMs = runningEndMs + (timer.pausedFrom ? timer.now.getTime() - timer.pausedFrom.getTime() : 0);
       // A deadline that has passed is counted from now, so a person can still extend it before the clock acts.
       const earliest = Math.max(endMs, timer.now.getTime());

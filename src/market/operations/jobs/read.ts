@@ -57,10 +57,12 @@ export const jobFilter = z.strictObject({
     .nullish()
     .describe('Only jobs with one of these statuses. Use it instead of `status`.'),
   category: optionalText(TEXT.kind).describe(
-    'Only jobs in this trade. To name several trades, use `categories` instead. In REST, you can also repeat this ' +
-      'parameter, for example if a trade contains a comma.',
+    'Only jobs in this trade. To filter by several trades, use `categories` instead. In REST, you can also repeat ' +
+      'this parameter, for example if a trade contains a comma.',
   ),
-  homeownerId: idOf('homeowner').nullish().describe('Only jobs of this homeowner. Only admins can use this filter.'),
+  homeownerId: idOf('homeowner')
+    .nullish()
+    .describe('Only jobs posted by this homeowner. Only admins can use this filter.'),
   contractorId: idOf('contractor')
     .nullish()
     .describe('Only jobs awarded to this contractor. Only admins and the contractor can use this filter.'),
@@ -68,8 +70,8 @@ export const jobFilter = z.strictObject({
     .nullish()
     .describe(
       'Only jobs that changed at or after this time. A change can appear in the list a little late, so start one ' +
-        'minute before the newest change you’ve seen, and drop duplicates by ID and version. Bids and proposals in a ' +
-        'dispute don’t change a job, and deleted jobs aren’t listed. To get those events on your own jobs, use ' +
+        'minute before the newest change you’ve seen, and drop duplicates by ID and version. Bids, and proposals in ' +
+        'a dispute, don’t change a job, and deleted jobs aren’t listed. To get those events on your own jobs, use ' +
         '`myEvents(after)` or `GET /v1/events?after=`.',
     ),
   statusChangedBefore: timestampInBody

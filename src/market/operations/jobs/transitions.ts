@@ -88,8 +88,8 @@ export const resolveDispute = transition('resolveDispute', {
       'The resolution that you propose. To accept the other party’s proposal, send the same text.',
     ),
     agreedBy: optionalText(TEXT.line).describe(
-      'The name of the person who agrees, stored as you write it. The name isn’t checked: the proposal always ' +
-        'comes from the logged-in user.',
+      'The name of the person agreeing to the resolution, stored as you write it. The name isn’t checked: the ' +
+        'proposal always comes from the logged-in user.',
     ),
   },
   facts: ['disputeEvents'],

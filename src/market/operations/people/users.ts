@@ -31,7 +31,8 @@ export const userFilter = z.strictObject({
     .boolean()
     .nullish()
     .describe(
-      'If true, only accounts whose mail server permanently rejected our last email. If false, only the others.',
+      'If true, only accounts whose last email from us was permanently rejected by the mail server. If false, only ' +
+        'the others.',
     ),
   verified: z.boolean().nullish().describe('If true, only verified contractors. If false, only the other contractors.'),
   emailUndo: enumOf(EMAIL_UNDO_STATES, 'EmailUndo')

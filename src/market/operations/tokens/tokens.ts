@@ -77,7 +77,7 @@ export const transferFilter = z.strictObject({
 
 export const findTransfers = operation({
   name: 'tokenTransfers',
-  description: 'Finds the transfer with an external reference. Only admins can use it.',
+  description: 'Finds a transfer by its external reference. Only admins can use this query.',
   allows: ['admin'],
   budget: 'read',
   input: z.strictObject({ ...transferFilter.shape, ...pageShape }),

@@ -46,7 +46,8 @@ export const createWebhookEndpoint = operation({
   name: 'createWebhookEndpoint',
   description:
     'Creates a webhook endpoint, which gets the events on your jobs and bids. An admin’s endpoint gets the events on ' +
-    'all jobs and bids. With `accountEventTypes`, it also gets events on your account. The secret is shown only once.',
+    'all jobs and bids. If you list account event types, it also gets events on your account. The secret is ' +
+    'shown only once.',
   allows: 'signed in',
   budget: 'write',
   answersSecret: true,

@@ -18,9 +18,9 @@ export interface Replay extends ReplayedEvents {
 export const replayEvents = operation({
   name: 'replayEvents',
   description:
-    'Sends past events to a webhook endpoint again, with the same `webhook-id`. Of the events after a position, you ' +
-    'get those that you can read now and that have one of the endpoint’s types, even if they’re older than the ' +
-    `endpoint. A call covers up to ${WEBHOOKS.replayEventsMax.toLocaleString('en-US')} of your events, oldest first.`,
+    'Sends past events to a webhook endpoint again, with the same `webhook-id`. The replay covers the events after a ' +
+    'position that you can read now and that the endpoint subscribes to, even those older than the endpoint. ' +
+    `A call covers up to ${WEBHOOKS.replayEventsMax.toLocaleString('en-US')} of your events, oldest first.`,
   allows: 'signed in',
   budget: 'write',
   input: z.strictObject({

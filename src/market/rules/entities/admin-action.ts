@@ -46,7 +46,7 @@ export const ADMIN_ACTION = entity(
     reason: {
       type: nullableText(TEXT.note),
       description: 'The admin’s reason. Null if none was given, or if it was erased.',
-      example: 'The license ran out in June.',
+      example: 'The license expired in June.',
     },
     until: {
       type: timestamp.nullable(),

@@ -8,15 +8,19 @@ import { JOB_STATES } from '../states.js';
 const clockAction = enumOf(CLOCK_ACTIONS, 'ClockAction');
 const hours = { description: 'The number of hours after the deadline began.', example: 288 };
 
-export const UPCOMING_ACTION = entity('UpcomingAction', 'Something that the service does with a job if nobody acts.', {
-  action: { type: clockAction, description: 'What the service does.', example: 'approve' },
-  at: { type: timestamp, description: 'When the service does it, within a minute.' },
-  unless: {
-    type: z.string(),
-    description: 'Who can prevent it, and how.',
-    example: 'the homeowner approves or disputes the work, requests changes, or extends the deadline',
+export const UPCOMING_ACTION = entity(
+  'UpcomingAction',
+  'An action that the service will take on a job if nobody responds.',
+  {
+    action: { type: clockAction, description: 'What the service does.', example: 'approve' },
+    at: { type: timestamp, description: 'When the service does it, within a minute.' },
+    unless: {
+      type: z.string(),
+      description: 'Who can prevent it, and how.',
+      example: 'the homeowner approves or disputes the work, requests changes, or extends the deadline',
+    },
   },
-});
+);
 
 export const LIFECYCLE_REMINDER = entity('LifecycleReminder', 'A reminder of a deadline.', {
   to: { type: z.string(), description: 'The people who are reminded.', example: 'the homeowner who posted the job' },
@@ -64,6 +68,6 @@ export const deadlineMode = {
   example: 'remind',
 } as const;
 
-export const TEST_CLOCK = entity('TestClock', 'The clock of deadlines, which tests and demos can move.', {
-  now: { type: timestamp, description: 'The time that deadlines are counted in.' },
+export const TEST_CLOCK = entity('TestClock', 'The deadline clock, which tests and demos can move.', {
+  now: { type: timestamp, description: 'The deadline clock’s current time.' },
 });

@@ -27,7 +27,7 @@ const PROPOSAL = entity('DisputeProposal', 'A resolution that one party proposed
   proposedBy: { type: person, description: 'The user who proposed it.' },
   agreedBy: {
     type: nullableText(TEXT.line),
-    description: 'The name of the person who agrees, as the proposer wrote it.',
+    description: 'The name of the person agreeing to the resolution, as the proposer wrote it.',
     example: null,
   },
   proposedAt: { type: timestamp, description: 'When it was proposed.' },

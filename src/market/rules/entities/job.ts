@@ -120,13 +120,17 @@ export const JOB = entity('Job', 'Work that a homeowner wants done.', {
   country: { type: nullableText(TEXT.line), description: 'The country.', example: 'US', written: true },
   latitude: {
     type: z.number().min(-90).max(90).nullable(),
-    description: 'Looked up from the ZIP code, or else from the city and state. Null if the place is unknown.',
+    description:
+      'The latitude, looked up from the ZIP code or, failing that, from the city and state. Null if the place is ' +
+      'unknown.',
     example: 30.2428,
     readBy: PARTIES_AND_ADMINS,
   },
   longitude: {
     type: z.number().min(-180).max(180).nullable(),
-    description: 'Looked up from the ZIP code, or else from the city and state. Null if the place is unknown.',
+    description:
+      'The longitude, looked up from the ZIP code or, failing that, from the city and state. Null if the place is ' +
+      'unknown.',
     example: -97.7658,
     readBy: PARTIES_AND_ADMINS,
   },
@@ -175,6 +179,6 @@ export const JOB = entity('Job', 'Work that a homeowner wants done.', {
   createdAt: { type: timestamp, description: 'When the draft was created.' },
   updatedAt: {
     type: timestamp,
-    description: 'When the job last changed. Bids and proposals in a dispute don’t change the job.',
+    description: 'When the job last changed. Bids, and proposals in a dispute, don’t change the job.',
   },
 });

@@ -45,7 +45,7 @@ export const UNREAD_COUNT = {
 export const READ_POSITION = entity('ReadPosition', 'How far you’ve read your notifications.', {
   readUpTo: {
     type: position,
-    description: 'The position up to which you’ve read your notifications. It never goes back.',
+    description: 'The position up to which you’ve read your notifications. It never moves backward.',
     example: '4711',
   },
   unreadCount: { ...UNREAD_COUNT, example: 0 },
@@ -83,5 +83,5 @@ export const NOTIFICATION_SETTINGS = entity('NotificationSettings', 'When you’
 export const notificationSetting = z.strictObject({
   type: TYPE.type.describe('The type of event to change.'),
   channel: CHANNEL.type.describe('When to send an email. A type that can’t be turned off accepts only `now`.'),
-  isFixed: z.boolean().optional().describe('Ignored. You can send back settings as you read them.'),
+  isFixed: z.boolean().optional().describe('Ignored, so you can send settings back as you read them.'),
 });

@@ -33,8 +33,7 @@ export const CLOCK_TRANSITIONS = {
     event: 'job.auto_escalated',
     description: 'The parties didn’t settle the dispute in time, so an admin decides it.',
     effects: ['lapseProposal'],
-    unless:
-      'the parties settle the dispute; a new proposal restarts the deadline, but not for longer than 28 days in all',
+    unless: 'the parties settle the dispute; a new proposal restarts the deadline, up to 28 days in total',
   },
   standDecision: {
     action: 'stand_decision',
@@ -75,7 +74,7 @@ interface DeadlineRow {
 
 export const DEADLINES = {
   open: {
-    countedFrom: 'its publication or reopening',
+    countedFrom: 'the job’s publication or reopening',
     reminders: [
       ['owner', 21],
       ['owner', 28],
@@ -189,7 +188,7 @@ export type ClockStep =
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** The clock acts at the earliest this long after its last reminder. */
+/** The clock never acts less than this long after its last reminder. */
 export const WARNING_MS = 2 * DAY_MS;
 
 function rowOf({
@@ -298,7 +297,10 @@ export function deadlineTable({ days, stakeHours }: Pick<DeadlineSettings, 'days
 }
 
 function limitText({ day, reminderDay }: NonNullable<DeadlineRow['limit']>): string {
-  return ` This happens at the latest ${day} days after the dispute began. On day ${reminderDay}, both are reminded.`;
+  return (
+    ` This happens no later than ${day} days after the dispute began. Both parties are reminded on day ` +
+    `${reminderDay}.`
+  );
 }
 
 /** If several reminders are due, only the last one is sent. */
@@ -339,7 +341,7 @@ export interface UpcomingAction {
 /** A job can have a stake for each of its bids, so the list of what the clock will do needs a limit. */
 export const UPCOMING_MAX = 20;
 
-/** Returns what the clock will do if nobody acts, soonest first. Empty if the job's deadline stands still. */
+/** Returns what the clock will do if nobody acts, soonest first. Empty if the job's deadline is paused. */
 export function upcomingActions(
   job: JobTimer,
   stakes: readonly StakeTimer[],

@@ -1,5 +1,5 @@
 /**
- * The effects of a suspension. Only `users.suspended_at` decides whether somebody is suspended, and a queued task ends
+ * The effects of a suspension. Only `users.suspended_at` decides whether someone is suspended, and a queued task ends
  * the suspension at a set time. `suspendUser` ends the person's sessions, API keys, streams, and pending email changes,
  * and pauses their webhooks until they resume them. Until the person is restored, `insertSession` doesn't open
  * sessions. Their open jobs disappear from contractors' lists and accept no bids, but contractors who have already bid

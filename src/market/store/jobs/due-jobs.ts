@@ -53,7 +53,7 @@ function responds(responder: 'owner' | 'awardee', table: string): SQL {
   return sql.raw(`(${conditions.join(' or ')})`);
 }
 
-/** The jobs whose deadlines must stand still or continue, because somebody was suspended or restored. */
+/** The jobs whose deadlines must be paused or resumed, because someone was suspended or restored. */
 export const selectJobsOfSuspensions = statement(
   'selectJobsOfSuspensions',
   { id: sql<JobId>`found.id` },
@@ -118,7 +118,7 @@ export const setStakeReminded = statement('setStakeReminded', {}, ($: Placeholde
     .where(eq(holds.bidId, $('bidId'))),
 );
 
-/** Moves the deadlines of a job's active stakes by the time for which they stood still. */
+/** Moves the deadlines of a job's active stakes by the time for which they were paused. */
 export const delayStakes = statement('delayStakes', {}, ($: Placeholders<{ id: JobId; seconds: number }>) => {
   const later = (column: typeof holds.deadlineFrom | typeof holds.remindedAt) =>
     sql`${column} + make_interval(secs => ${$('seconds')}::float8)`;
@@ -226,7 +226,7 @@ export async function applySettings(
 /** A subquery would still return the time before the move. */
 const movedNow = sql`(clock_timestamp() + make_interval(secs => ${deadlineClock.aheadSeconds}))::timestamptz(3)`;
 
-/** Moves the clock of deadlines forward. Empty if it would be too far ahead of real time. */
+/** Moves the deadline clock forward. Empty if it would be too far ahead of real time. */
 export const advanceDeadlineClock = statement(
   'advanceDeadlineClock',
   { now: new ConvertedColumn(movedNow, 'deadline_now', asDate) },

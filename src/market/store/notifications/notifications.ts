@@ -47,7 +47,7 @@ const IS_AWARDEE = sql<boolean>`own.status is not distinct from 'accepted'`;
 
 const oneOf = (types: readonly string[]) => sql.raw(`in (${types.map((type) => `'${type}'`).join(', ')})`);
 
-/** All other events are about somebody else's work, even though bidders can read some of them. */
+/** All other events are about someone else's work, even though bidders can read some of them. */
 const BIDDER_TYPES = NOTIFIED_TYPES.filter((type) => 'bidder' in NOTIFICATIONS[type]);
 
 function isVisibleJobEvent(role: Role, $: Placeholders<ViewerIds>): SQL {

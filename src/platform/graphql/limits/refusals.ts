@@ -46,7 +46,7 @@ const WORDS: Readonly<Record<Limit, readonly [code: PlatformCode, unit: string, 
     'comparisons of repeated fields',
     'Select each field of an object once, or split the request.',
   ],
-  cost: ['VALIDATION_FAILED', 'points of cost', COST_IN_WORDS],
+  cost: ['VALIDATION_FAILED', 'cost points', COST_IN_WORDS],
 };
 
 export function limitErrorsIn(counts: Partial<Record<Limit, number>>, nodes?: ASTNode): GraphQLError[] {

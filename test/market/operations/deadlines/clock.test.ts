@@ -57,7 +57,7 @@ describe('a job that is open', () => {
     expect(await app.upcoming(people.owner, job)).toEqual([]);
   });
 
-  it('expires without a refund if somebody bid on it, and the bids are rejected', async () => {
+  it('expires without a refund if someone bid on it, and the bids are rejected', async () => {
     const job = await givenJob(app, 'open', people, { offers: { bidder: { guaranteed_view: true } } });
     await must(app, 'shortlist', people.owner, job, job.bids.bidder!);
     const { balance } = await tokensOf(app, people.owner);
@@ -382,7 +382,7 @@ describe('a job that the clock can’t look at', () => {
     expect(await app.clockEvents(broken)).toEqual([AWARDEE]);
   });
 
-  it('because somebody else locked it is looked at again by the next scan', async () => {
+  it('because someone else locked it is looked at again by the next scan', async () => {
     const job = await givenJob(app, 'awarded', people);
     const clock = createClock(app.services);
     await app.sql`update deadline_clock set ahead_seconds = ahead_seconds + ${Math.round(3.1 * 86_400)}`;

@@ -142,14 +142,14 @@ it('after the deadline passed, while the clock waits for its own reminder, count
   expect(await app.readJob(people.owner, job)).toMatchObject({ status: 'in_review' });
 });
 
-it('to the millisecond that was asked for', async () => {
+it('to the exact millisecond requested', async () => {
   const job = await givenJob(app, 'open', people);
   const until = new Date(Date.parse(await endOf(job)) + 86_400_499).toISOString();
   expect(await extend('graphql', 'owner', job, { until })).toMatchObject({ ok: true });
   expect(await endOf(job)).toBe(until);
 });
 
-it('both parties read why a deadline was extended, but of an open job’s, only the owner does', async () => {
+it('both parties can read why a deadline was extended; on an open job, only the owner can', async () => {
   const read = async (job: GivenJob, who: keyof People): Promise<Json> => {
     const { token } = people[who];
     const { body } = await app.rest('GET', `/v1/jobs/${job.id}/events?per_page=100`, { token });
@@ -172,7 +172,7 @@ it('both parties read why a deadline was extended, but of an open job’s, only 
 });
 
 // The suspension ends sessions, so this is the last test.
-it('while the deadline stands still, by as much as if it continued now', async () => {
+it('while the deadline is paused, by as much as if it resumed now', async () => {
   const job = await givenJob(app, 'decision_reached', people);
   const { token } = people.admin;
   const person = `/v1/users/${people.awardee.userId}`;

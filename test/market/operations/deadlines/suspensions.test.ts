@@ -1,4 +1,4 @@
-/** A deadline stands still while a person who would have to respond to it is suspended. */
+/** A deadline is paused while a person who would have to respond to it is suspended. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
 import { checkDatabase } from '../../../setup/database/checker.js';
 import type { Json } from '../../../setup/app.js';
@@ -37,7 +37,7 @@ const stateOf = async (job: GivenJob): Promise<string> => (await app.readJob(peo
 const endOf = async (job: GivenJob): Promise<string | undefined> => (await app.upcoming(people.admin, job))[0]?.at;
 
 describe('while the owner is suspended', () => {
-  it('their deadline stands still, admins are told once, and it continues where it stopped', async () => {
+  it('their deadline is paused, admins are told once, and it resumes where it stopped', async () => {
     const job = await givenJob(app, 'in_review', people);
     await app.days(5.1);
     const end = await endOf(job);
@@ -61,7 +61,7 @@ describe('while the owner is suspended', () => {
     expect(await stateOf(job)).toBe('completed');
   });
 
-  it('stakes on their bids stand still, too', async () => {
+  it('stakes on their bids are paused, too', async () => {
     const job = await givenJob(app, 'open', people, { offers: { bidder: { guaranteed_view: true } } });
     const { held } = await tokensOf(app, people.bidder);
     await app.hours(24.1);
@@ -87,7 +87,7 @@ describe('while the owner is suspended', () => {
   });
 });
 
-test.each(['owner', 'awardee'] as const)('a dispute stands still while the %s is suspended', async (who) => {
+test.each(['owner', 'awardee'] as const)('a dispute is paused while the %s is suspended', async (who) => {
   const job = await givenJob(app, 'disputed', people);
   await app.days(13);
   await call(people[who], 'suspend');
@@ -134,7 +134,7 @@ test('a job that moves on during a suspension has the new state’s deadline', a
   expect(rows.map(({ from_status }) => from_status)).toEqual(['disputed', 'escalated']);
 });
 
-test('a proposal stands as long as the deadline stands still', async () => {
+test('a proposal stays open as long as the deadline is paused', async () => {
   const job = await givenJob(app, 'disputed', people);
   const { id } = await propose(app, people, job);
   await call(people.owner, 'suspend');

@@ -102,7 +102,7 @@ describe('the list of your own events', () => {
     expect(await jobsOf()).toContain(job.id);
   });
 
-  it('has what became of a deleted draft, for its owner and for admins', async () => {
+  it('includes the events of a deleted draft, for its owner and for admins', async () => {
     const hilde = await homeowner(app, 'Hilde');
     const draft = await givenJob(app, 'draft', { ...people, owner: hilde });
     await callRest(app, 'delete', { by: hilde, job: draft.id });

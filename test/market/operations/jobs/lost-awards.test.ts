@@ -161,7 +161,7 @@ describe('webhooks', () => {
   });
 });
 
-test('no contractor who lost reads whose bid was awarded, from the award to the end of the dispute', async () => {
+test('no losing contractor can see whose bid was awarded, from the award to the end of the dispute', async () => {
   const job = await givenJob(app, 'completed', people, { through: 'appealed' });
   const read = async ({ token }: Person) =>
     (await app.rest('GET', `/v1/jobs/${job.id}/events?per_page=50`, { token })).body.data;

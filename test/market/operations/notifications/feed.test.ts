@@ -72,7 +72,7 @@ async function whileNumberingWaits(work: () => Promise<void>): Promise<void> {
 
 const titlesOf = async (by: Person) => (await byRest(by)).map(({ title }) => title);
 
-/** The person's events that have an entry for one of these readers, and that somebody else caused. Newest first. */
+/** The person's events that have an entry for one of these readers, and that someone else caused. Newest first. */
 async function expected(by: Person, readers: readonly NotificationReader[]): Promise<Json[]> {
   const events: Json[] = [];
   for (let after = '0'; ;) {

@@ -379,7 +379,7 @@ describe('creating or revoking an API key is refused', () => {
     }
   });
 
-  it("if the key is unknown or somebody else's", async () => {
+  it("if the key is unknown or someone else's", async () => {
     const stranger = await homeowner(app, 'Sven');
     await programOf(app, hanna);
     const [{ id }] = (await list(hanna.token)) as [Json];

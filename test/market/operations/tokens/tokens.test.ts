@@ -69,7 +69,7 @@ async function plant(person: Person, amount: number, times = 1): Promise<void> {
   });
 }
 
-describe("somebody else's tokens", () => {
+describe("someone else's tokens", () => {
   const OF_USERS = `{ users(filter: { search: "Tessa" }) { nodes { tokens { balance held available bought debt }
     tokenTransactions(first: 1) { totalCount nodes { id } pageInfo { hasNextPage endCursor } } } } }`;
   const OF_ONE = `query ($id: ID!) { node(id: $id) { ... on User { id tokens { balance }
@@ -107,7 +107,7 @@ describe("somebody else's tokens", () => {
     expect(await seenBy(tessa)).toMatchObject({ tokens: { balance: 25 }, tokenTransactions: { nodes: [{}] } });
   });
 
-  it('of nobody are an invalid value', async () => {
+  it('of an unknown user are an invalid value', async () => {
     const answer = await app.rest('GET', `/v1/tokens?user_id=${newId('user')}`, { token: ada.token });
     expect(byRest(answer)).toEqual(invalid('user_id'));
   });
@@ -229,7 +229,7 @@ describe('an adjustment', () => {
     expect(await rowsOf(carl)).toBe(1);
   });
 
-  it('with a number beyond all numbers is refused by both APIs', async () => {
+  it('with an amount that isn’t a valid integer is refused by both APIs', async () => {
     const carl = await contractor(app, 'Carl');
     const body = `{"user_id": "${carl.userId}", "amount": 1e999, "reason": "x"}`;
     expect(byRest(await app.rest('POST', '/v1/tokens/adjustments', { token: ada.token, body }))).toEqual(
@@ -557,7 +557,7 @@ describe('the ledger', () => {
   });
 });
 
-it('publishes nothing for somebody without a balance', async () => {
+it('publishes nothing for someone without a balance', async () => {
   const hanna = await homeowner(app, 'Hanna');
   const { body: job } = await app.rest('POST', '/v1/jobs', { token: hanna.token, body: DRAFT });
   const [kept] = await app.sql`delete from token_balances where user_id = ${hanna.userId} returning balance, held`;

@@ -179,7 +179,7 @@ describe('a webhook endpoint', () => {
     expect((await create(owner, { url: URL_OF })).status).toBe(201);
   });
 
-  it('is paused and resumed by its owner, who may send it back whole', async () => {
+  it('is paused and resumed by its owner, who can send the whole endpoint back', async () => {
     const owner = await homeowner(app, 'Olaf');
     const { webhook } = await made(owner);
     const path = `/v1/webhooks/${webhook.id}`;

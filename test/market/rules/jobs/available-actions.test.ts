@@ -104,7 +104,7 @@ test('each reason is a sentence that says who the action is for, or in which sta
   });
 });
 
-test('the balance matters to Hannah before her draft is published, and to nobody else or later', () => {
+test('the balance matters to Hannah before her draft is published, but not to anyone else and not later', () => {
   for (const status of JOB_STATES) {
     for (const viewer of [hannah, hugo, carla, cyrus, ada]) {
       const [poor, rich] = [0, 1_000].map((availableTokens) =>

@@ -336,7 +336,7 @@ describe('what is upcoming for a job in review', () => {
     expect(upcoming[19]?.at).toEqual(day(3 + 19 / 100));
   });
 
-  it('is nothing if the clock only reminds, or the deadline stands still', () => {
+  it('is nothing if the clock only reminds, or the deadline is paused', () => {
     expect(at({}, REMIND)).toBeUndefined();
     expect(at({}, { ...ACT, mode: 'off' })).toBeUndefined();
     expect(at({ pausedFrom: day(3) })).toBeUndefined();

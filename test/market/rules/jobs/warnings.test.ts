@@ -80,7 +80,7 @@ describe('a place', () => {
 });
 
 describe('a date', () => {
-  test('long past gets a warning, and so does each of two', () => {
+  test('in the distant past gets a warning, and so does each of two such dates', () => {
     expect(warned({ desiredStartDate: '2001-01-01', desiredCompletionDate: '2001-02-01' })).toEqual([
       { code: 'DATE_IN_PAST', field: 'desiredStartDate', message: 'The start date (2001-01-01) is in the past.' },
       {

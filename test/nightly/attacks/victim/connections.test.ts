@@ -3,6 +3,6 @@ import { needs } from '../../../setup/needs.js';
 import { CONNECTION_ROWS } from './rows/rows.js';
 import { victimsTable } from './table.js';
 
-needs('haproxy').describe('while somebody floods HAProxy, a homeowner elsewhere signs in, reads and publishes', () => {
+needs('haproxy').describe('while someone floods HAProxy, a homeowner elsewhere signs in, reads and publishes', () => {
   victimsTable(CONNECTION_ROWS, { behindProxy: true });
 });

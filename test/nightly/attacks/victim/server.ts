@@ -106,7 +106,7 @@ export async function openAttackedServer({ behindProxy }: ServerSettings): Promi
       const collect = (chunk: Buffer) => {
         output = (output + chunk.toString()).slice(-OUTPUT_KEPT);
         debuggerUrl = debuggerIn(chunk.toString()) ?? debuggerUrl;
-        if (output.includes('is open at ')) resolve();
+        if (output.includes('is running at ')) resolve();
       };
       started.stdout.on('data', collect);
       started.stderr.on('data', collect);

@@ -71,7 +71,7 @@ export async function openInstances(
 
 /** True if the server ended because it found no database on startup. */
 function isWithoutDatabase(output: string): boolean {
-  return !output.includes('is open at') && /cannot be (reached|used)/.test(output);
+  return !output.includes('is running at') && /cannot be (reached|used)/.test(output);
 }
 
 const FAILURES: readonly string[] = ['error', 'fatal'];

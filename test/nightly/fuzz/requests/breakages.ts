@@ -70,7 +70,7 @@ export const ENVELOPE_BREAKAGES: Table = [
 
 /** The caller, method, address, or headers are wrong. */
 export const ADDRESS_BREAKAGES: Table = [
-  [10, 'somebody else', somebodyElse],
+  [10, 'someone else', somebodyElse],
   [
     5,
     'bad token',

@@ -238,8 +238,8 @@ describe('a WebSocket on which', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   const subscribe = (id = 'one') => ({ type: 'subscribe', id, payload: { query: MY_EVENTS } });
   const CLOSES: [what: string, send: (raw: Raw) => Promise<void>, code: number][] = [
-    ['somebody subscribes before they say who they are', (raw) => raw.send(subscribe()), 4401],
-    ['somebody says twice who they are', (raw) => raw.send(INIT(hanna), INIT(hanna)), 4429],
+    ['someone subscribes before they say who they are', (raw) => raw.send(subscribe()), 4401],
+    ['someone says twice who they are', (raw) => raw.send(INIT(hanna), INIT(hanna)), 4429],
     ['a message is no JSON', (raw) => raw.send('{'), 4400],
     ['a message is nested deeply', (raw) => raw.send(`{"type":"ping","payload":{"a":${nested(7_000)}}}`), 4400],
     ['a message has a name twice', (raw) => raw.send('{"type":"ping","type":"subscribe"}'), 4400],
@@ -297,7 +297,7 @@ describe('a WebSocket on which', () => {
     expect((await new Raw(app.url, []).closed).code).toBe(4406);
   });
 
-  it('nobody answers pings is cut off, and one on which somebody does stays open', async () => {
+  it('nobody answers pings is cut off, and one on which someone does stays open', async () => {
     const { url, quotas } = await app.another({ webSocketPingMs: 2_000 });
     const dead = new Raw(url, PROTOCOL, { autoPong: false });
     const alive = new Raw(url);

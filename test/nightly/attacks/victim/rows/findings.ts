@@ -26,7 +26,7 @@ const cyclicFragments = Array.from(
 ).join(' ');
 
 const logInFirst = bytesOf('POST', '/v1/auth/login', {
-  body: JSON.stringify({ email: 'somebody@example.test', password: 'a guess' }),
+  body: JSON.stringify({ email: 'someone@example.test', password: 'a guess' }),
 });
 
 const changes = ({ password }: Person, many: number) =>
