@@ -1,7 +1,7 @@
 /** The caller's token balance and transfers. For admins, also adjustments and the audit. */
 import { z } from 'zod';
 import { refuse } from '../../rules/errors.js';
-import type { UserId } from '../../rules/ids.js';
+import { isId, type UserId } from '../../rules/ids.js';
 import { ADJUSTED_BALANCE_MAX, BALANCE_TOO_LARGE, ADJUSTMENT_MAX, TEXT } from '../../rules/market-limits.js';
 import { requiredText } from '../../../platform/fields/values.js';
 import { idOf, idInPath } from '../../rules/id-fields.js';
@@ -118,11 +118,13 @@ export const adjustTokens = operation({
     reason: requiredText(TEXT.note).describe(
       'The reason. It’s stored permanently with the transfer, so don’t include private information.',
     ),
+    // A refund that the payment provider refuses is undone under its transfer's ID, which must still be free.
     externalReference: requiredText(TEXT.reference)
+      .refine((reference) => !isId('transfer', reference), 'must come from another system, not be a transfer’s ID')
       .nullish()
       .describe(
         'A unique reference to another system, such as a payment ID. An adjustment with the same reference is made ' +
-          'only once, even if you send it again.',
+          'only once, even if you send it again. It can’t be the ID of a transfer.',
       ),
   }),
   run: ({ db, viewer }, input): Promise<TokenTransfer> =>

@@ -283,7 +283,7 @@ describe('an adjustment', () => {
       ] as const)
         expect(byRest(await payment(person, { external_reference: 'pay-2', ...more }))).toEqual(REUSED);
       expect([await balance(carl), await balance(dora)]).toMatchObject([{ balance: 55 }, { balance: 25 }]);
-      for (const external_reference of ['', ' ', 'x'.repeat(101), 5])
+      for (const external_reference of ['', ' ', 'x'.repeat(101), 5, newId('transfer')])
         expect(byRest(await payment(carl, { external_reference }))).toEqual(invalid('external_reference'));
     });
 
