@@ -52,10 +52,14 @@ const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placehol
     .returning(fields),
 );
 
-/** The database deletes these deliveries' attempts. This statement deletes their tasks and stores the last position. */
+/**
+ * The database deletes these deliveries' attempts. This statement deletes their tasks and stores the last position. A
+ * delivery that was sent again only recently still has a newer task.
+ */
 const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries.id }, (_: Placeholders<object>) =>
-  withTheirTasks(sql`select id from webhook_deliveries
-    where created_at < ${daysAgo(WEBHOOKS.deliveriesKeptDays)} ${batch}`),
+  withTheirTasks(sql`select d.id from webhook_deliveries d
+    where d.created_at < ${daysAgo(WEBHOOKS.deliveriesKeptDays)} and not exists (select from tasks t
+      where t.id = d.id and t.created_at >= ${daysAgo(WEBHOOKS.deliveriesKeptDays)}) ${batch}`),
 );
 
 const dropDeliveriesOfDeleted = statement(

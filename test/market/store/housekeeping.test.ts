@@ -78,7 +78,7 @@ it('deletes API keys a week after they were revoked or have expired, and keeps a
   expect((await app.rest('GET', '/v1/me', { token: keys[0]?.token })).status).toBe(200);
 });
 
-it('deletes webhook deliveries after a month, and those of deleted endpoints', async () => {
+it('deletes webhook deliveries after a month, unless they are being sent again, and those of deleted endpoints', async () => {
   const mia = await homeowner(app, 'Mia');
   const made = async (): Promise<string> => {
     const body = { url: 'https://hooks.example.com' };
@@ -87,15 +87,18 @@ it('deletes webhook deliveries after a month, and those of deleted endpoints', a
     return answer.body.webhook.id;
   };
   const [kept, deleted] = [await made(), await made()];
-  const delivery = (endpoint: string, days: number) => sql`with one as (
+  const delivery = (endpoint: string, days: number, sentDaysAgo = days) => sql`with one as (
       insert into webhook_deliveries (id, endpoint_id, event_id, event_type, status, created_at)
       values (${newId('webhookDelivery')}, ${endpoint}, ${newId('event')}, 'webhook.test', 'waiting',
         now() - make_interval(days => ${days}))
       returning id
     ), attempt as (
       insert into webhook_attempts (delivery_id, number, started_at, duration_ms) select id, 1, now(), 1 from one)
-    insert into tasks (id, kind, key) select id, 'webhook', ${endpoint} from one`;
+    insert into tasks (id, kind, key, created_at)
+      select id, 'webhook', ${endpoint}, now() - make_interval(days => ${sentDaysAgo}) from one`;
   for (const days of [1, 31]) await delivery(kept, days);
+  // Its owner asked for it again yesterday, so its attempts aren't over.
+  await delivery(kept, 31, 1);
   await delivery(deleted, 1);
   await app.rest('DELETE', `/v1/webhooks/${deleted}`, { token: mia.token });
   expect(await tidyAll()).toMatchObject({ oldDeliveries: 1, deliveriesOfDeleted: 1, endpoints: 0 });
@@ -105,7 +108,7 @@ it('deletes webhook deliveries after a month, and those of deleted endpoints', a
     (select count(*)::int from webhook_attempts) as attempts,
     (select count(*)::int from tasks where kind = 'webhook') as tasks,
     (select count(*)::int from webhook_endpoints) as endpoints`;
-  expect(left[0]).toEqual({ deliveries: 1, attempts: 1, tasks: 1, endpoints: 1 });
+  expect(left[0]).toEqual({ deliveries: 2, attempts: 2, tasks: 2, endpoints: 1 });
 });
 
 it('deletes emails after a month', async () => {
