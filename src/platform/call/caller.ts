@@ -132,7 +132,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
 
   /** Counts the call against a rate limit, or fails with `retryAfter`. The count can be refunded. */
   async consume(name: BudgetOf<S>, identity: string, counted = 'requests'): Promise<Consumption> {
-    const result = await this.#count(name, identity);
+    const result = await this.tryConsume(name, identity);
     this.rateLimitResults.set(name, result);
     if (!result.allowed) {
       const { retryAfterSeconds: retryAfter } = result;
@@ -147,16 +147,8 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
     };
   }
 
-  /**
-   * Consumes the rate limit without reporting it in the response headers. Returns 0, or the seconds until a retry if
-   * the limit is reached.
-   */
-  async tryConsume(name: BudgetOf<S>, identity: string): Promise<number> {
-    const { allowed, retryAfterSeconds } = await this.#count(name, identity);
-    return allowed ? 0 : retryAfterSeconds;
-  }
-
-  async #count(name: BudgetOf<S>, identity: string): Promise<RateLimitResult> {
+  /** Consumes the rate limit without reporting it in the response headers. Doesn't fail if the limit is reached. */
+  async tryConsume(name: BudgetOf<S>, identity: string): Promise<RateLimitResult> {
     const { rateLimits, metrics } = this.services;
     const result = await rateLimits.consume(this.services.budget(name), identity);
     if (!result.allowed) metrics.recordRateLimit(name);

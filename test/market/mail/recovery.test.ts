@@ -475,10 +475,18 @@ describe('emails requested by strangers', () => {
     const { token, password } = await homeowner(limited, 'Dora');
     const body = { email: 'wanted@example.test', current_password: password };
     const change = (headers: Record<string, string>) => limited.rest('POST', '/v1/me/email', { token, body, headers });
-    for (let n = 0; n < 4; n += 1) expect((await change({ 'dry-run': 'true' })).status).toBe(200);
+    // More than 3 per recipient, and more than 20 per user.
+    for (let n = 0; n < 21; n += 1) expect((await change({ 'dry-run': 'true' })).status).toBe(200);
     expect(await limited.sql`select from mails where email = 'wanted@example.test'`).toHaveLength(0);
-    expect((await change({})).status).toBe(200);
-    expect(await limited.sql`select from mails where email = 'wanted@example.test'`).toHaveLength(1);
+    for (let n = 0; n < 3; n += 1) expect((await change({})).status).toBe(200);
+    expect(await limited.sql`select from mails where email = 'wanted@example.test'`).toHaveLength(3);
+    // Once the limit is reached, a dry run fails as the real call does. Only the real one counts as a dropped email.
+    const refused = [await change({ 'dry-run': 'true' }), await change({})];
+    expect(refused.map(({ status, body }) => [status, body.details.limit])).toEqual([
+      [429, 'mailPerRecipient'],
+      [429, 'mailPerRecipient'],
+    ]);
+    expect(await limited.metric('mails_dropped_total{limit="mailPerRecipient"}')).toBe(1);
     await limited.close();
   });
 

@@ -78,10 +78,11 @@ export async function assertMailAllowed(call: Call<unknown>, { userId, isUnconfi
 }
 
 async function consumeMail(call: Call<unknown>, budget: MailBudget, identity: string): Promise<void> {
-  await call.caller.consume(budget, identity, 'emails').catch((refusal: unknown) => {
+  const consumption = await call.caller.consume(budget, identity, 'emails').catch((refusal: unknown) => {
     noteDropped(call, budget);
     throw refusal;
   });
+  if (call.caller.dryRun) await consumption.refund();
 }
 
 /**
@@ -90,15 +91,15 @@ async function consumeMail(call: Call<unknown>, budget: MailBudget, identity: st
  * find out that someone else has requested emails.
  */
 export async function consumeRecipientLimit(call: Call<unknown>, { email, purpose }: Recipient): Promise<number> {
-  // A dry run doesn't send email, so it must not count toward the address's limit.
-  if (call.caller.dryRun) return 0;
-  const seconds = await call.caller.tryConsume('mailPerRecipient', `${purpose} ${email}`);
-  if (seconds > 0) noteDropped(call, 'mailPerRecipient');
-  return seconds;
+  const result = await call.caller.tryConsume('mailPerRecipient', `${purpose} ${email}`);
+  if (!result.allowed) noteDropped(call, 'mailPerRecipient');
+  if (call.caller.dryRun) await result.refund();
+  return result.retryAfterSeconds;
 }
 
 /** Only operators can find out why an email never arrives, because the person waiting for it can't see the limit. */
 function noteDropped({ services, caller }: Call<unknown>, limit: MailBudget): void {
+  if (caller.dryRun) return;
   services.mailMetrics.recordDropped(limit);
   services.log.warn({ limit, requestId: caller.request.requestId }, 'an email was not sent: a rate limit was reached');
 }
