@@ -1,7 +1,7 @@
 /** The REST API: finds the route, runs the operation, and writes the result. */
 import type { Exchange } from '../platform/http/exchange.js';
 import type { Caller } from '../market/operations/operation.js';
-import { countsOf, wantsDryRun, type DryRunEffects } from '../platform/call/dry-run.js';
+import { assertDryRunHeader, countsOf, wantsDryRun, type DryRunEffects } from '../platform/call/dry-run.js';
 import { perform } from '../platform/call/operation.js';
 import { refuse } from '../market/rules/errors.js';
 import { BODY_BYTES_MAX, DRY_RUN_EFFECTS_HEADER_BYTES_MAX } from '../platform/caller-limits.js';
@@ -51,21 +51,19 @@ async function run(match: RouteMatch, exchange: Exchange, caller: Caller): Promi
   const { route } = match;
   exchange.route = `${route.method} /v1${route.path}`;
   const body = hasBody(route) ? await exchange.body(BODY_BYTES_MAX) : undefined;
+  // Operations with `ignoresKeyAndDryRun` don't have dry runs.
+  const dryRunHeader = route.operation.ignoresKeyAndDryRun ? undefined : exchange.header('dry-run');
   let input: Input = {};
-  // A function, so the input is parsed only after authentication and the rate limit.
+  // A function, so callers see refusals of authentication, the rate limit, and their role before those of the input.
   const read = async () => {
+    assertDryRunHeader(dryRunHeader);
     if (body) await exchange.turnToParse(body);
     return (input = readInput(match, exchange, body));
   };
   const work = (): Promise<unknown> => perform(route.operation, read, caller, WITH_TOTAL);
-  const result = isDryRun(match, exchange) ? await dryRun(work, exchange, caller) : await work();
+  const result = wantsDryRun(dryRunHeader) ? await dryRun(work, exchange, caller) : await work();
   if (caller.replayed) exchange.response.setHeader('Idempotency-Replayed', 'true');
   await sendResult(exchange, route, input, result, caller);
-}
-
-/** True if the call is a dry run. Operations with `ignoresKeyAndDryRun` don't have dry runs. */
-function isDryRun({ route }: RouteMatch, exchange: Exchange): boolean {
-  return !route.operation.ignoresKeyAndDryRun && wantsDryRun(exchange.header('dry-run'));
 }
 
 async function dryRun(work: () => Promise<unknown>, { response }: Exchange, caller: Caller): Promise<unknown> {

@@ -12,13 +12,17 @@ const HEADER_VALUES = new Map([
   ['false', false],
 ]);
 
-/** Refuses unknown values. Otherwise, a misspelled value would make a real call. */
-export function wantsDryRun(header: string | undefined): boolean {
-  if (header === undefined) return false;
-  const isWanted = HEADER_VALUES.get(header.trim().toLowerCase());
-  if (isWanted === undefined) throw refuse('VALIDATION_FAILED', { message: 'Dry-Run must be true or false.' });
-  return isWanted;
+/** False for an unknown value, which `assertDryRunHeader` refuses. */
+export function wantsDryRun(header = 'false'): boolean {
+  return valueOf(header) === true;
 }
+
+/** Refuses unknown values. Otherwise, a misspelled value would make a real call. */
+export function assertDryRunHeader(header = 'false'): void {
+  if (valueOf(header) === undefined) throw refuse('VALIDATION_FAILED', { message: 'Dry-Run must be true or false.' });
+}
+
+const valueOf = (header: string) => HEADER_VALUES.get(header.trim().toLowerCase());
 
 export type DryRunEffects = Readonly<Record<string, object[]>>;
 

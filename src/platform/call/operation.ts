@@ -81,7 +81,7 @@ export function isRepeatable(operation: Operation<unknown, unknown>): boolean {
   return isWrite(operation) && !operation.ignoresKeyAndDryRun && !operation.answersSecret;
 }
 
-/** A function is called only after authentication and the rate limit, so callers see those refusals first. */
+/** A function is called only after authentication, the rate limit, and the role, so callers see those refusals first. */
 export type InputSource = object | (() => Promise<object>);
 
 const NO_PARTS = {};

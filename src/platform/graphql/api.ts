@@ -7,7 +7,7 @@ import { parseJson } from '../http/body.js';
 import { JSON_TYPE, type Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/browser-headers.js';
 import type { Caller } from '../call/caller.js';
-import { wantsDryRun, type DryRunEffects } from '../call/dry-run.js';
+import { assertDryRunHeader, wantsDryRun, type DryRunEffects } from '../call/dry-run.js';
 import type { FrameServices } from '../call/services.js';
 import { waitForSlot } from '../quotas/quotas.js';
 import { Refusal, refuse } from '../errors.js';
@@ -104,17 +104,17 @@ export async function openGraphqlApi(
     }
     const mediaType = acceptedType(exchange.header('accept'));
     let document: FoundDocument;
-    let isDryRunWanted: boolean;
     try {
       assertGetOrPost(exchange);
       if (mediaType === undefined) return sendRefusal(exchange, unacceptable(), 406);
-      isDryRunWanted = wantsDryRun(exchange.header('dry-run'));
+      assertDryRunHeader(exchange.header('dry-run'));
       const body = exchange.method === 'POST' ? await readGraphql(exchange) : undefined;
       document = await findDocument({ method: exchange.method, search: exchange.search, body });
     } catch (error) {
       if (error instanceof Refusal) return sendRefusal(exchange, error);
       throw error;
     }
+    const isDryRunWanted = wantsDryRun(exchange.header('dry-run'));
     const execute = () => answer(exchange, contextOf(caller, loadersFor, isDryRunWanted), document, mediaType);
     const { status, headers, contentType, text } = await (isDryRunWanted ? caller.withDryRunEnd(execute) : execute());
     if (status < 400) await document.keep?.();

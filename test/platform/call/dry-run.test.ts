@@ -128,6 +128,8 @@ describe('no transaction starts', () => {
       const [before] = await app.sql`select count(*)::int as jobs from jobs`;
       const byRest = await app.rest('POST', '/v1/jobs', { token, headers, body: { title: 'A', description: 'B' } });
       expect([byRest.status, byRest.body.error]).toEqual([400, 'Dry-Run must be true or false.']);
+      const withoutToken = await app.rest('POST', '/v1/jobs', { headers, body: {} });
+      expect(withoutToken.body.details.code).toBe('UNAUTHENTICATED');
       const byGraphql = await app.graphql(CREATE, { token, headers });
       expect(byGraphql.errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
       expect((await app.sql`select count(*)::int as jobs from jobs`)[0]).toEqual(before);
