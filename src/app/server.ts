@@ -135,9 +135,9 @@ export async function startServer(
     setCorsHeaders(exchange, cors);
     const { path, record } = exchange;
     const isGraphql = GRAPHQL_PATHS.includes(path);
-    const address = isGraphql ? undefined : rest.find(path);
+    const match = isGraphql ? undefined : rest.find(path);
     const isWebhook = stripeWebhook.handles(path);
-    const isApi = isGraphql || isWebhook || (address !== undefined && path.startsWith('/v1/'));
+    const isApi = isGraphql || isWebhook || (match !== undefined && path.startsWith('/v1/'));
     // At /, browsers get a page, and programs get the operators' index.
     const isForOperator = !isApi && operator.handles(path) && !(path === '/' && exchange.wantsPage);
     const page = isApi ? undefined : pageOf(exchange);
@@ -157,7 +157,7 @@ export async function startServer(
       return path === STREAM_PATH ? graphql.handleStream(exchange, caller) : graphql.handle(exchange, caller);
     }
     if (isWebhook) return stripeWebhook.send(exchange);
-    return page ? page.send(exchange) : rest.handle(exchange, address, caller);
+    return page ? page.send(exchange) : rest.handle(exchange, match, caller);
   }
 
   function pageOf(exchange: Exchange): Pick<Pages, 'send'> | undefined {
@@ -169,7 +169,6 @@ export async function startServer(
     const caller = new Caller<Viewer, Services>(services, {
       record: exchange.record,
       requestId: exchange.requestId,
-      address: exchange.address,
       client: exchange.client,
       bearer: bearerOf(exchange.header('authorization')),
       idempotencyKey: exchange.header('idempotency-key'),
@@ -250,7 +249,7 @@ export async function startServer(
       if (draining.isDraining) throw serverStops();
       assertOriginMayOpen(request, cors);
       const release = quotas.webSockets.take(client);
-      graphql.webSockets.open({ request, socket, head, address, client, release, refuse: refuseUpgrade });
+      graphql.webSockets.open({ request, socket, head, client, release, refuse: refuseUpgrade });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       refuseUpgrade(error);

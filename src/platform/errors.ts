@@ -46,23 +46,25 @@ export class Refusal extends Error {
   constructor(
     readonly code: string,
     [status, sentence]: RefusalRow,
-    facts: RefusalOptions = {},
+    options: RefusalOptions = {},
   ) {
-    const message = cut(facts.message ?? sentence);
+    const message = cut(options.message ?? sentence);
     // Skips the stack trace, which costs more than the rest of a refusal. In a flood, most calls are refused.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message);
     Error.stackTraceLimit = stackTraceLimit;
     this.status = status;
-    const fields = Object.entries(facts.fields ?? {});
+    const fields = Object.entries(options.fields ?? {});
     const shortFields = fields
       .slice(0, perAnswerMax)
       .map(([name, problem]) => [cut(name, nameCharactersMax), cut(problem)] as const);
-    this.fields = facts.fields && Object.fromEntries(shortFields);
-    this.blockedFields = (facts.blockedFields ?? []).slice(0, perAnswerMax).map((name) => cut(name, nameCharactersMax));
+    this.fields = options.fields && Object.fromEntries(shortFields);
+    this.blockedFields = (options.blockedFields ?? [])
+      .slice(0, perAnswerMax)
+      .map((name) => cut(name, nameCharactersMax));
     const fieldsLeftOut = Math.max(fields.length - perAnswerMax, 0);
-    this.details = fieldsLeftOut > 0 ? { ...facts.details, fieldsLeftOut } : (facts.details ?? {});
+    this.details = fieldsLeftOut > 0 ? { ...options.details, fieldsLeftOut } : (options.details ?? {});
   }
 }
 
@@ -108,8 +110,8 @@ export function inWords(seconds: number): string {
 }
 
 /** Throw the result. In a transaction, the throw rolls everything back. */
-export function refuse(code: PlatformCode, facts?: RefusalOptions): Refusal {
-  return new Refusal(code, PLATFORM_REFUSALS[code], facts);
+export function refuse(code: PlatformCode, options?: RefusalOptions): Refusal {
+  return new Refusal(code, PLATFORM_REFUSALS[code], options);
 }
 
 /** Why a call has no viewer. The reason tells clients whether to refresh their token or log in. */

@@ -9,7 +9,7 @@ import type { JobInclude } from '../market/store/jobs/job-parts.js';
 import {
   chooseRoute,
   finderOf,
-  type AddressMatch,
+  type PathMatch,
   type Finder,
   type RouteMatch,
   hasBody,
@@ -24,7 +24,7 @@ const WITH_TOTAL: JobInclude = { total: true };
 export interface RestApi {
   /** Undefined if no route has this path. */
   find: Finder;
-  handle(exchange: Exchange, address: AddressMatch | undefined, caller: Caller): Promise<void>;
+  handle(exchange: Exchange, pathMatch: PathMatch | undefined, caller: Caller): Promise<void>;
 }
 
 export function openRestApi(): RestApi {
@@ -32,10 +32,10 @@ export function openRestApi(): RestApi {
 
   return {
     find,
-    handle: async (exchange, address, caller) => {
+    handle: async (exchange, pathMatch, caller) => {
       try {
-        if (!address) throw refuse('NOT_FOUND', { message: nothingAt(exchange.path) });
-        await run(chooseRoute(address, exchange.method), exchange, caller);
+        if (!pathMatch) throw refuse('NOT_FOUND', { message: nothingAt(exchange.path) });
+        await run(chooseRoute(pathMatch, exchange.method), exchange, caller);
       } catch (error) {
         sendFailure(exchange, error, caller);
       }
@@ -57,7 +57,7 @@ async function run(match: RouteMatch, exchange: Exchange, caller: Caller): Promi
   // A function, so callers see refusals of authentication, the rate limit, and their role before those of the input.
   const read = async () => {
     assertDryRunHeader(dryRunHeader);
-    if (body) await exchange.turnToParse(body);
+    if (body) await exchange.waitToParse(body);
     return (input = readInput(match, exchange, body));
   };
   const work = (): Promise<unknown> => perform(route.operation, read, caller, WITH_TOTAL);

@@ -50,7 +50,7 @@ export const USER_LIST_ITEM = entity('UserListItem', 'A user in a list, with the
   ...PROFILES,
 });
 /** A single job. Lists omit warnings, which need a lookup in the places data set for each job. */
-export const SHOWN_JOB = entity(JOB.name, JOB.description, { ...JOB.fields, warnings: JOB_WARNINGS });
+export const JOB_WITH_WARNINGS = entity(JOB.name, JOB.description, { ...JOB.fields, warnings: JOB_WARNINGS });
 export const JOB_LIST_ITEM = entity('JobListItem', 'A job in a list, with its distance.', {
   ...JOB.fields,
   distance: JOB_DISTANCE,
@@ -187,7 +187,7 @@ export const LIFECYCLE_ON_WIRE = entity(LIFECYCLE.name, LIFECYCLE.description, {
 
 export const PUBLICATION = entity('Publication', PAYLOAD.description, {
   ...PAYLOAD.fields,
-  job: { ...PAYLOAD.fields.job, type: SHOWN_JOB.schema },
+  job: { ...PAYLOAD.fields.job, type: JOB_WITH_WARNINGS.schema },
 });
 
 export const CONFIRMATION = entity('Confirmation', 'Confirmation that the operation succeeded.', {
@@ -328,7 +328,7 @@ export const ERROR_DETAILS = entity('ErrorDetails', 'Details for programs.', {
     description: 'The methods that this URL supports.',
   },
   expectedVersion: { type: integer().optional(), description: 'The version that you sent.' },
-  version: { type: integer().optional(), description: 'The job’s current version.' },
+  version: { type: integer().optional(), description: 'The current version of the job or bid.' },
 });
 export type ErrorDetails = z.output<typeof ERROR_DETAILS.schema>;
 

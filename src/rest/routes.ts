@@ -43,7 +43,7 @@ import {
   PUBLIC_USER,
   SESSION,
   UNDONE_EMAIL_CHANGE,
-  SHOWN_JOB,
+  JOB_WITH_WARNINGS,
   type MeOnWire,
   UPCOMING_ACTIONS,
 } from './bodies.js';
@@ -85,7 +85,7 @@ const JOBS_QUERY = [
   ...NEAR_QUERY,
 ];
 
-const ONE_JOB = { shows: SHOWN_JOB, answer: withWarnings };
+const ONE_JOB = { shows: JOB_WITH_WARNINGS, answer: withWarnings };
 
 const ONE_EMAIL = {
   shows: REQUESTED_EMAIL,

@@ -9,7 +9,6 @@ import { inWords } from '../platform/errors.js';
 import type { Exchange } from '../platform/http/exchange.js';
 import type { Pages } from '../platform/http/pages/pages.js';
 import { NotSigned, type PaymentReport, type Payments } from '../platform/payments/payments.js';
-import { addressIdentity } from '../platform/security/address.js';
 import { PAYMENT_PROVIDER } from '../platform/service-limits.js';
 
 const PATH = '/v1/payments/stripe';
@@ -18,8 +17,8 @@ const BUDGET = 'paymentEvents';
 export function openStripeWebhook(services: Services): Pages {
   const { payments, db, rateLimits, metrics } = services;
 
-  async function assertWithinRate({ address }: Exchange): Promise<void> {
-    const { allowed, retryAfterSeconds } = await rateLimits.consume(services.budget(BUDGET), addressIdentity(address));
+  async function assertWithinRate({ client }: Exchange): Promise<void> {
+    const { allowed, retryAfterSeconds } = await rateLimits.consume(services.budget(BUDGET), client.address);
     if (allowed) return;
     metrics.recordRateLimit(BUDGET);
     throw refuse('RATE_LIMITED', {

@@ -169,7 +169,7 @@ const COSTS: { readonly [Key in OperationKey]?: Cost } = {
 const SIGNS_OF_FACTS = {
   ownBids: 'from bids own',
   isOwnerSuspended: 'from homeowners h join users',
-  isEmailDisputed: 'u.email_undo',
+  isEmailUndoPending: 'u.email_undo',
   ownerUserId: 'select h.user_id from homeowners',
   availableTokens: 't.balance - t.held',
   bidsToAward: '"live_bid_count"',
@@ -181,8 +181,8 @@ const SIGNS_OF_FACTS = {
 };
 
 const FACTS_READ: { readonly [Key in OperationKey]?: (keyof typeof SIGNS_OF_FACTS)[] } = {
-  publish: ['isEmailDisputed', 'ownerUserId', 'availableTokens'],
-  award: ['isEmailDisputed', 'liveBids'],
+  publish: ['isEmailUndoPending', 'ownerUserId', 'availableTokens'],
+  award: ['isEmailUndoPending', 'liveBids'],
   declineAward: ['ownBids', 'isOwnerSuspended', 'bidsToRestore'],
   reopen: ['bidsToRestore'],
   requestChanges: [],
@@ -193,7 +193,7 @@ const FACTS_READ: { readonly [Key in OperationKey]?: (keyof typeof SIGNS_OF_FACT
   complete: ['liveBids'],
   update: [],
   review: ['reviewWindow'],
-  submitBid: ['ownBids', 'isOwnerSuspended', 'isEmailDisputed', 'availableTokens'],
+  submitBid: ['ownBids', 'isOwnerSuspended', 'isEmailUndoPending', 'availableTokens'],
 };
 
 const costOf = (key: OperationKey): Cost => COSTS[key] ?? USUAL_COST;

@@ -6,7 +6,7 @@ import { fieldsOfEditedJob, fieldsOfNewJob } from '../../src/market/operations/j
 import { BID, BID_REVISION } from '../../src/market/rules/entities/bid.js';
 import { JOB_EVENT } from '../../src/market/rules/entities/event.js';
 import { DISPUTE } from '../../src/market/rules/entities/dispute.js';
-import { SHOWN_JOB } from '../../src/rest/bodies.js';
+import { JOB_WITH_WARNINGS } from '../../src/rest/bodies.js';
 import { JOB } from '../../src/market/rules/entities/job.js';
 import { CONTRACTOR } from '../../src/market/rules/entities/people.js';
 import { TOKEN_BALANCE, TOKEN_TRANSFER } from '../../src/market/rules/entities/tokens.js';
@@ -23,7 +23,7 @@ const { schemas } = document().components;
 const WEBHOOKS = [WEBHOOK_ENDPOINT, WEBHOOK_DELIVERY, WEBHOOK_ATTEMPT];
 
 test.each(
-  [SHOWN_JOB, BID, BID_REVISION, JOB_EVENT, DISPUTE, CONTRACTOR, TOKEN_BALANCE, TOKEN_TRANSFER, ...WEBHOOKS].map(
+  [JOB_WITH_WARNINGS, BID, BID_REVISION, JOB_EVENT, DISPUTE, CONTRACTOR, TOKEN_BALANCE, TOKEN_TRANSFER, ...WEBHOOKS].map(
     (one) => [one.name, one],
   ),
 )('%s has the same fields in GraphQL and in REST, with the same words', (name, { description, fields }) => {

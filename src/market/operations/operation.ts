@@ -1,11 +1,11 @@
 /** Declares the market's operations. An operation's type depends on who may perform it. */
-import type { Caller as FrameCaller } from '../../platform/call/caller.js';
+import type { Caller as PlatformCaller } from '../../platform/call/caller.js';
 import type * as platform from '../../platform/call/operation.js';
 import type { Role, Viewer, ViewerWith } from '../rules/viewer.js';
 import type { JobInclude } from '../store/jobs/job-parts.js';
 import type { Services } from './services.js';
 
-export type Caller = FrameCaller<Viewer, Services>;
+export type Caller = PlatformCaller<Viewer, Services>;
 
 export interface Call<V> extends platform.Call {
   readonly viewer: V;
@@ -29,7 +29,7 @@ export interface Operation<
   Preparation = unknown,
 > extends platform.Operation<Input, Output, Call<ViewerOf<A>>, Preparation> {
   readonly allows: A;
-  readonly budget: 'read' | 'write' | 'logInPerAddress' | 'signUp' | 'own';
+  readonly budget: 'read' | 'write' | 'logInPerAddress' | 'signUp' | 'consumedByOperation' | 'none';
 }
 
 export function operation<Input, Output, const A extends Allowed, Preparation = void>(

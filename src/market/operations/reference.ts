@@ -62,7 +62,7 @@ export const readLifecycle = operation({
   description:
     'Returns the lifecycle of a job as a table: the statuses, the operations, who can call them, and what they do.',
   allows: 'anyone',
-  budget: 'own',
+  budget: 'none',
   input: emptyInput,
   run: async ({ services: { deadlines } }) => ({
     ...LIFECYCLE,
@@ -75,7 +75,7 @@ export const readCatalog = operation({
   name: 'catalog',
   description: 'Returns suggested values for forms, what publishing costs, and the packs of tokens that you can buy.',
   allows: 'anyone',
-  budget: 'own',
+  budget: 'none',
   input: emptyInput,
   run: async ({ services: { payments } }) => ({
     ...CATALOG,

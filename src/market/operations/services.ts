@@ -8,7 +8,7 @@ import type { BudgetName } from '../rules/rate-limits.js';
 import type { ID_PREFIXES } from '../rules/ids.js';
 import type { Bearer, Viewer } from '../rules/viewer.js';
 import type { LiveEntry } from '../store/events/live-batch.js';
-import type { FrameServices } from '../../platform/call/services.js';
+import type { PlatformServices } from '../../platform/call/services.js';
 import type { AccessTokens } from '../../platform/security/access-token.js';
 import type { Passwords } from '../../platform/security/passwords.js';
 import type { RefreshTokens } from '../../platform/security/refresh-token.js';
@@ -31,7 +31,7 @@ export interface PaymentSettings {
   recordReport(this: void, source: ReportSource, settlement: Settlement): void;
 }
 
-export interface Services extends FrameServices<Viewer> {
+export interface Services extends PlatformServices<Viewer> {
   /** A separate connection, so the database can be checked even if all other connections are busy. */
   readonly probe: Database;
   readonly databaseWatch: DatabaseWatch;

@@ -63,8 +63,8 @@ export const ERROR_CODES = Object.keys(REFUSALS) as ErrorCode[];
 export const REST_ERROR_CODES = ERROR_CODES.filter((code): boolean => code !== 'PERSISTED_QUERY_NOT_FOUND');
 
 /** Throwing the refusal, as in `throw refuse('UNKNOWN_BID')`, rolls back the transaction. */
-export function refuse(code: RefusalCode, facts?: RefusalOptions): Refusal {
-  return new Refusal(code, REFUSALS[code], facts);
+export function refuse(code: RefusalCode, options?: RefusalOptions): Refusal {
+  return new Refusal(code, REFUSALS[code], options);
 }
 
 /** The reason tells the client whether to refresh, to log in again, or to correct the header. */

@@ -86,7 +86,7 @@ export const ALLOWED_ACTORS = {
   { roles: readonly Role[]; parties: readonly Exclude<Party, 'stranger'>[]; description: string }
 >;
 
-export function allowedRoles<By extends AllowedActor>(actor: By): (typeof ALLOWED_ACTORS)[By]['roles'] {
+export function allowedRoles<Actor extends AllowedActor>(actor: Actor): (typeof ALLOWED_ACTORS)[Actor]['roles'] {
   return ALLOWED_ACTORS[actor].roles;
 }
 

@@ -53,7 +53,7 @@ export interface BidPolicyInput {
   readonly job: JobParties;
   readonly bid: BidToActOn;
   /** True if support has to decide who owns the bidder's account. */
-  readonly isEmailDisputed: boolean;
+  readonly isEmailUndoPending: boolean;
   /** The bid version that the caller has read. Null if the call doesn't name one. */
   readonly expectedVersion?: number | null | undefined;
 }
@@ -178,15 +178,15 @@ export function assertKnown<Name extends FactName>(
 type Given<Name extends FactName = never> = Omit<PolicyInput, FactName> & Pick<JobFacts, Name>;
 
 const verifiedEmail = condition('FORBIDDEN', [], unverifiedEmailDenial);
-const undisputedEmail = condition('FORBIDDEN', ['isEmailDisputed'], disputedEmailDenial);
+const noPendingUndo = condition('FORBIDDEN', ['isEmailUndoPending'], disputedEmailDenial);
 
 /** These conditions are checked before the job's version and state. */
 const PERSONAL_CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   // While support decides who owns the account, the caller can't spend tokens or make commitments that bind someone
   // else.
-  publish: [verifiedEmail, undisputedEmail],
-  award: [undisputedEmail],
-  submitBid: [verifiedEmail, undisputedEmail],
+  publish: [verifiedEmail, noPendingUndo],
+  award: [noPendingUndo],
+  submitBid: [verifiedEmail, noPendingUndo],
   acceptResolution: [condition('FORBIDDEN', ['standingProposal'], ownProposalDenial)],
   extendDeadline: [condition('FORBIDDEN', [], otherExtenderDenial)],
 };
@@ -219,7 +219,7 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
     price,
   ],
   complete: [credit],
-  update: [{ ...undisputedEmail, concerns: costsTokens }, price],
+  update: [{ ...noPendingUndo, concerns: costsTokens }, price],
   acceptResolution: [
     condition('INVALID_TRANSITION', ['standingProposal'], noProposalDenial),
     condition('STALE_VERSION', ['standingProposal'], replacedProposalDenial),
@@ -270,8 +270,8 @@ const EMAIL_UNVERIFIED = {
   details: () => ({ reason: 'email_unverified' }),
 };
 
-function disputedEmailDenial({ isEmailDisputed }: Given<'isEmailDisputed'>): Explanation | undefined {
-  return isEmailDisputed ? EMAIL_DISPUTED : undefined;
+function disputedEmailDenial({ isEmailUndoPending }: Given<'isEmailUndoPending'>): Explanation | undefined {
+  return isEmailUndoPending ? EMAIL_DISPUTED : undefined;
 }
 
 export const EMAIL_DISPUTED = {
@@ -499,8 +499,8 @@ export function bidDenial(row: BidAction, input: BidPolicyInput): Denial | undef
 }
 
 /** A revision is a new offer, so it has the personal conditions of a bid. */
-function offerDenial(row: BidAction, { viewer, job, isEmailDisputed }: BidPolicyInput): Denial | undefined {
-  return isRevision(row) ? firstDenial(PERSONAL_CONDITIONS.submitBid, { viewer, job, isEmailDisputed }) : undefined;
+function offerDenial(row: BidAction, { viewer, job, isEmailUndoPending }: BidPolicyInput): Denial | undefined {
+  return isRevision(row) ? firstDenial(PERSONAL_CONDITIONS.submitBid, { viewer, job, isEmailUndoPending }) : undefined;
 }
 
 function isRevision({ operation }: BidAction): boolean {

@@ -27,7 +27,7 @@ export const recordIsTooOld = sql`${idempotencyRecords.createdAt} <= now() - ${K
 
 export const selectRecord = statement(
   'selectRecord',
-  { inputSeal: idempotencyRecords.inputSeal, answer: idempotencyRecords.answer },
+  { inputHmac: idempotencyRecords.inputHmac, answer: idempotencyRecords.answer },
   ($: Placeholders<Claim>, fields) =>
     selectFrom(
       idempotencyRecords,
@@ -45,8 +45,8 @@ export const selectRecord = statement(
 export const insertRecord = statement(
   'insertRecord',
   { key: idempotencyRecords.key },
-  ($: Placeholders<Claim & { inputSeal: string; answer: string }>, fields) => {
-    const answered = columns($, ['inputSeal', 'answer']);
+  ($: Placeholders<Claim & { inputHmac: string; answer: string }>, fields) => {
+    const answered = columns($, ['inputHmac', 'answer']);
     const { userId, operation, key } = idempotencyRecords;
     return builder
       .insert(idempotencyRecords)

@@ -49,7 +49,7 @@ export const isBidderSuspended = sql<boolean>`exists (select from contractors c 
   where c.id = "bids"."contractor_id" and u.suspended_at is not null)`;
 
 /** True if support has to decide who owns the bidder's account. */
-export const isBidderDisputed = sql<boolean>`exists (select from contractors c join users u on u.id = c.user_id
+export const isBidderUndoPending = sql<boolean>`exists (select from contractors c join users u on u.id = c.user_id
   where c.id = "bids"."contractor_id" and u.email_undo = 'pending')`;
 
 /** Suspended contractors are read once per statement, like `HIDDEN_JOBS`. */

@@ -53,11 +53,11 @@ export async function openWebhooks({
       if (!databaseWatch.problem) log.warn({ err: error }, 'queueing events for webhooks failed; retrying');
     },
   );
-  const stopHearing = live.onEvents(() => hasEndpoints && fanOut.wake());
+  const stopListening = live.onEvents(() => hasEndpoints && fanOut.wake());
 
   return {
     async close() {
-      stopHearing();
+      stopListening();
       await fanOut.close();
     },
   };

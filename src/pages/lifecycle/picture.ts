@@ -34,12 +34,12 @@ function arrange(deadlines: DeadlineSettings): Graph {
   const addBox = (box: string, text: string) => graph.setNode(box, { width: widthOf(text) + 16, height: 24 });
   for (const mark of Object.values(MARKS)) addBox(mark, mark);
   for (const state of JOB_STATES) addBox(state, textOf(state, deadlines));
-  for (const [at, { id, by, leaves, leadsTo }] of ARROWS.entries()) {
+  for (const [at, { id, actor, leaves, leadsTo }] of ARROWS.entries()) {
     if (!leadsTo) continue;
     const isBack = leaves.some((state) => phaseOf(leadsTo) < phaseOf(state));
     const connect = (from: string, to: string, line: object) =>
       isBack ? graph.setEdge(to, from, line) : graph.setEdge(from, to, line);
-    graph.setNode(labelOf(id), { width: Math.max(widthOf(wordsOf(id)), widthOf(by)) + 4, height: 28 });
+    graph.setNode(labelOf(id), { width: Math.max(widthOf(wordsOf(id)), widthOf(actor)) + 4, height: 28 });
     connect(labelOf(id), leadsTo, isBack ? { weight: 4 } : {});
     // Labels are near the states that their steps leave. Labels of steps to the same state are stacked. Side by side,
     // they would make the picture too wide.
@@ -68,7 +68,7 @@ function pointsOf(graph: Graph, from: string, to: string): Point[] {
 const labelOf = (step: string) => `label of ${step}`;
 const widthOf = (text: string) => Math.ceil(text.length * LETTER_WIDTH);
 
-function stepLink({ id, by, leaves, mayKeepState, words }: Arrow, leadsTo: string, graph: Graph): string {
+function stepLink({ id, actor, leaves, mayKeepState, words }: Arrow, leadsTo: string, graph: Graph): string {
   const label: Box = graph.node(labelOf(id));
   const onwards = curve(pointsOf(graph, labelOf(id), leadsTo));
   const lines = leaves.flatMap((state) => {
@@ -76,12 +76,12 @@ function stepLink({ id, by, leaves, mayKeepState, words }: Arrow, leadsTo: strin
     return mayKeepState ? [line, lineFrom(state, loopAt(graph.node(state)))] : [line];
   });
   return [
-    `<a href="#step-${id}" class="move by-${by}" data-step="${id}"`,
-    ` aria-label="${wordsOf(id)} ${by}: by ${words.Who}, from ${words.From} to ${words.To}">`,
+    `<a href="#step-${id}" class="move by-${actor}" data-step="${id}"`,
+    ` aria-label="${wordsOf(id)} ${actor}: by ${words.Who}, from ${words.From} to ${words.To}">`,
     ...lines,
     `<rect class="plate" ${outline(label)} rx="4"/>`,
     `<text class="name" x="${label.x}" y="${label.y - 2}">${wordsOf(id)}</text> `,
-    `<text class="party" x="${label.x}" y="${label.y + 10}">${by}</text></a>`,
+    `<text class="party" x="${label.x}" y="${label.y + 10}">${actor}</text></a>`,
   ].join('');
 }
 

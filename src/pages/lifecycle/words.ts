@@ -15,7 +15,7 @@ export const MARKS = { none: 'no job', any: 'any state', gone: 'deleted' } as co
 
 export interface Arrow {
   readonly id: string;
-  readonly by: AllowedActor;
+  readonly actor: AllowedActor;
   readonly leaves: readonly string[];
   /** The step's new state. Undefined if the job keeps its state. */
   readonly leadsTo?: string | undefined;
@@ -35,10 +35,10 @@ const COSTS: { readonly [Name in Effect]?: string } = {
   refundPublishing: 'nothing; the publishing cost is refunded if the job never had a bid',
 };
 
-const { actor: by, operation, event, to } = JOB_CREATION;
+const { actor, operation, event, to } = JOB_CREATION;
 const CREATION: Arrow = {
   id: 'create',
-  by,
+  actor,
   leaves: [MARKS.none],
   leadsTo: to,
   description: EVENT_DESCRIPTIONS[event],
@@ -54,7 +54,7 @@ function stepOf(row: JobAction): Arrow {
   const leaves = leavesEveryState(row) ? [MARKS.any] : row.from;
   return {
     id: row.action.toLowerCase(),
-    by: row.actor,
+    actor: row.actor,
     leaves,
     leadsTo,
     mayKeepState: until !== undefined,

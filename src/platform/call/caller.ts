@@ -1,19 +1,17 @@
 /** A request's caller: their credentials, and the rate limits that the request consumes. */
 import type { RequestRecord } from '../telemetry/record.js';
 import { inWords, NO_BEARER_TOKEN, refuse, unauthenticated } from '../errors.js';
-import { addressIdentity } from '../security/address.js';
 import { hashOfApiKey, isApiKeySecret } from '../security/access-token.js';
 import type { RateLimitResult } from '../security/rate-limit.js';
 import type { Client } from '../quotas/quota.js';
 import type { RequestUnderWay } from '../quotas/quotas.js';
 import type { Db, RequestDb } from '../db/database.js';
 import { createDryRun, type DryRun } from './dry-run.js';
-import type { Credentials, FrameServices, FrameViewer, NoViewer } from './services.js';
+import type { Credentials, PlatformServices, PlatformViewer, NoViewer } from './services.js';
 
 export interface CallerRequest {
   readonly record: RequestRecord;
   readonly requestId: string;
-  readonly address: string;
   /** The client whose quotas count this request. Its user is set once the caller is authenticated. */
   readonly client: Client;
   /** Empty if the Authorization header has no bearer token. Undefined without the header. */
@@ -27,9 +25,9 @@ export interface Consumption {
   refund(): Promise<void>;
 }
 
-type BudgetOf<S extends FrameServices> = Parameters<S['budget']>[0];
+type BudgetOf<S extends PlatformServices> = Parameters<S['budget']>[0];
 
-export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices<V> = FrameServices<V>> {
+export class Caller<V extends PlatformViewer = PlatformViewer, S extends PlatformServices<V> = PlatformServices<V>> {
   /** The rate limits that this request has consumed, for the response headers. */
   readonly rateLimitResults = new Map<string, RateLimitResult>();
   /** The database for calls outside a dry run. Its connections count against the caller's quota. */
@@ -126,7 +124,7 @@ export class Caller<V extends FrameViewer = FrameViewer, S extends FrameServices
   async #refuseCredentials({ reason, message, loggedAs }: NoViewer): Promise<never> {
     this.request.record.reason ??= loggedAs;
     const budget = BUDGETS_OF_BAD_TOKENS[reason];
-    if (budget) await this.consume(budget, addressIdentity(this.request.address));
+    if (budget) await this.consume(budget, this.client.address);
     throw unauthenticated(reason, message);
   }
 
@@ -165,8 +163,8 @@ const BUDGETS_OF_BAD_TOKENS: Readonly<Record<NoViewer['reason'], 'invalidToken' 
   session_ended: 'invalidToken',
 };
 
-function readCredentials<V extends FrameViewer>(
-  accessTokens: FrameServices<V>['accessTokens'],
+function readCredentials<V extends PlatformViewer>(
+  accessTokens: PlatformServices<V>['accessTokens'],
   token: string | undefined,
 ): Credentials<V> {
   if (token === undefined) return { kind: 'none', reason: 'missing' };

@@ -22,8 +22,8 @@ type Claim = Pick<IdempotentCall, 'userId' | 'operation' | 'key'>;
 
 export interface StoredAnswers {
   lockKey(tx: Db, claim: Claim): Promise<readonly { locked: boolean }[]>;
-  selectRecord(db: Db, claim: Claim): Promise<readonly { inputSeal: string; answer: string }[]>;
-  insertRecord(tx: Db, record: Claim & { inputSeal: string; answer: string }): Promise<readonly unknown[]>;
+  selectRecord(db: Db, claim: Claim): Promise<readonly { inputHmac: string; answer: string }[]>;
+  insertRecord(tx: Db, record: Claim & { inputHmac: string; answer: string }): Promise<readonly unknown[]>;
 }
 
 export interface StoredAnswer<Output> {
@@ -43,7 +43,7 @@ export function once<Output>(
     const earlier = await earlierAnswer<Output>(answers, tx, call);
     if (earlier) return earlier;
     const answer = await work(tx);
-    const record = { ...call, inputSeal: call.inputHmacs[0] ?? '', answer: serialize(answer) };
+    const record = { ...call, inputHmac: call.inputHmacs[0] ?? '', answer: serialize(answer) };
     if ((await answers.insertRecord(tx, record)).length === 0) throw refuse('IDEMPOTENCY_KEY_IN_USE');
     return { answer, isReplay: false };
   });
@@ -78,7 +78,7 @@ async function earlierAnswer<Output>(
 ): Promise<StoredAnswer<Output> | undefined> {
   const [record] = await answers.selectRecord(db, call);
   if (!record) return undefined;
-  if (!call.inputHmacs.includes(record.inputSeal)) throw refuse('IDEMPOTENCY_KEY_REUSED');
+  if (!call.inputHmacs.includes(record.inputHmac)) throw refuse('IDEMPOTENCY_KEY_REUSED');
   return { answer: deserialize(record.answer) as Output, isReplay: true };
 }
 

@@ -1,11 +1,10 @@
 /** Runs both APIs' operations. `perform` lists a call's steps in order. */
 import type { z } from 'zod';
 import { Refusal, refuse } from '../errors.js';
-import { addressIdentity } from '../security/address.js';
 import type { Db } from '../db/database.js';
 import type { Caller } from './caller.js';
 import { fingerprintOf, checkKey, once, prepareUnlessAnswered, type IdempotentCall } from './idempotency.js';
-import type { FrameServices, FrameViewer } from './services.js';
+import type { PlatformServices, PlatformViewer } from './services.js';
 import { invalidField, parse } from './validation.js';
 
 /** Each market extends this with its own viewers and services. */
@@ -18,7 +17,10 @@ export interface Call {
   readonly include: object;
 }
 
-export type CallerInCall<V extends FrameViewer = FrameViewer, S extends FrameServices<V> = FrameServices<V>> = Pick<
+export type CallerInCall<
+  V extends PlatformViewer = PlatformViewer,
+  S extends PlatformServices<V> = PlatformServices<V>,
+> = Pick<
   Caller<V, S>,
   'consume' | 'tryConsume' | 'dryRun' | 'forgetViewerOf' | 'hasApiKey' | 'client' | 'request' | 'viewer'
 >;
@@ -32,7 +34,7 @@ export interface Operation<Input, Output, C extends Call = Call, Preparation = u
   /** One sentence for the API reference. */
   readonly description: string;
   readonly allows: Allowed;
-  /** The rate limit to consume before anything is read. With `own`, the operation consumes it itself. */
+  /** The rate limit to consume before anything is read. With `consumedByOperation`, the operation does so itself. */
   readonly budget: string;
   /**
    * The error codes of the operation's own rules. Codes that follow from its input or from the lifecycle aren't listed.
@@ -93,7 +95,7 @@ export async function perform<Input, Output>(
   include: object = NO_PARTS,
 ): Promise<Output> {
   const recordEnd = recordBegin(operation, caller);
-  let viewer: FrameViewer | null = null;
+  let viewer: PlatformViewer | null = null;
   try {
     viewer = await authenticate(operation, caller);
     await consumeBudget(operation, viewer, caller);
@@ -136,22 +138,22 @@ function recordBegin({ name }: Traits, { request: { record }, services }: Caller
   };
 }
 
-type Traits = Omit<Operation<unknown, unknown>, 'input' | 'load' | 'prepare' | 'run' | 'finish'>;
+type Traits = Omit<Operation<unknown, unknown>, 'input' | 'prepare' | 'run' | 'finish'>;
 
 /** Returns the caller. Null if the operation is open to anyone. */
 async function authenticate(
   { allows, needsSession = false, asksDatabase = needsSession }: Traits,
   caller: Caller,
-): Promise<FrameViewer | null> {
+): Promise<PlatformViewer | null> {
   return allows === 'anyone' ? null : caller.viewer({ byDatabase: asksDatabase });
 }
 
-async function consumeBudget({ budget }: Traits, viewer: FrameViewer | null, caller: Caller): Promise<void> {
-  if (budget === 'own') return;
-  await caller.consume(budget, viewer ? viewer.userId : addressIdentity(caller.request.address));
+async function consumeBudget({ budget }: Traits, viewer: PlatformViewer | null, caller: Caller): Promise<void> {
+  if (budget === 'consumedByOperation' || budget === 'none') return;
+  await caller.consume(budget, viewer ? viewer.userId : caller.client.address);
 }
 
-function assertRole({ allows, budget, needsSession }: Traits, viewer: FrameViewer | null, caller: Caller): void {
+function assertRole({ allows, budget, needsSession }: Traits, viewer: PlatformViewer | null, caller: Caller): void {
   if (typeof allows !== 'string' && !(viewer && allows.includes(viewer.role)))
     throw refuse('FORBIDDEN', { message: `Only ${allows.map((role) => `${role}s`).join(' and ')} can do this.` });
   if (needsSession) assertSession(caller);
@@ -176,7 +178,7 @@ async function parseInput<Input>({ input: schema }: Operation<Input, unknown>, i
 }
 
 interface CallContext {
-  readonly viewer: FrameViewer | null;
+  readonly viewer: PlatformViewer | null;
   readonly caller: Caller;
   readonly include: object;
 }
@@ -188,7 +190,7 @@ async function run<Input, Output>(
 ): Promise<Output> {
   const { caller } = context;
   if (operation.answersSecret && caller.dryRun) throw invalidField('Dry-Run', NOTHING_TO_SHOW);
-  const idempotency = keyOf(operation, input, context);
+  const idempotency = idempotentCallOf(operation, input, context);
   const output = await (idempotency
     ? runOnce(operation, input, context, idempotency)
     : runPlainly(operation, input, context));
@@ -241,7 +243,11 @@ function inDryRunOrNot<T>(
   return dryRun && isWrite(operation) ? dryRun.run(viewer, work) : work(db);
 }
 
-function keyOf<I>(operation: Operation<I, unknown>, input: I, context: CallContext): IdempotentCall | undefined {
+function idempotentCallOf<I>(
+  operation: Operation<I, unknown>,
+  input: I,
+  context: CallContext,
+): IdempotentCall | undefined {
   const { viewer, caller } = context;
   const { idempotencyKey } = caller.request;
   if (idempotencyKey === undefined || !viewer || !isRepeatable(operation)) return undefined;

@@ -32,7 +32,7 @@ export const pageShape = {
 };
 
 /** The types of a cursor's keys. If two sort orders have the same types, their cursors start with the order's name. */
-export type PositionShape = readonly ('time' | 'text' | 'number' | 'money' | 'flag' | OrderName)[];
+export type PositionShape = readonly ('time' | 'text' | 'number' | 'money' | 'boolean' | OrderName)[];
 
 interface OrderName {
   readonly order: string;
@@ -108,19 +108,19 @@ function parseCursor(cursor: string): unknown[] | undefined {
   }
 }
 
-const LAST_MOMENT = Date.UTC(9999, 0);
+const LAST_TIMESTAMP_MS = Date.UTC(9999, 0);
 
 function keyValue(value: unknown, kind: PositionShape[number] | undefined): KeyValue | undefined {
   // The database would fail on a value that doesn't fit its column.
-  if (kind === 'time') return isWholeBetween(value, 0, LAST_MOMENT) ? new Date(value) : undefined;
-  if (kind === 'number') return isWholeBetween(value, -LARGEST_INTEGER, LARGEST_INTEGER) ? value : undefined;
+  if (kind === 'time') return isIntegerBetween(value, 0, LAST_TIMESTAMP_MS) ? new Date(value) : undefined;
+  if (kind === 'number') return isIntegerBetween(value, -LARGEST_INTEGER, LARGEST_INTEGER) ? value : undefined;
   if (kind === 'money') return typeof value === 'number' && Math.abs(value) <= MONEY_MAX ? value : undefined;
-  if (kind === 'flag') return typeof value === 'boolean' ? value : undefined;
+  if (kind === 'boolean') return typeof value === 'boolean' ? value : undefined;
   if (typeof kind === 'object') return value === kind.order ? kind.order : undefined;
   return typeof value === 'string' && /^\w{1,64}$/.test(value) ? value : undefined;
 }
 
-function isWholeBetween(value: unknown, min: number, max: number): value is number {
+function isIntegerBetween(value: unknown, min: number, max: number): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
 }
 

@@ -11,7 +11,7 @@ import type { Metrics } from '../telemetry/metrics.js';
 import type { RecordedEffects } from './dry-run.js';
 import type { StoredAnswers } from './idempotency.js';
 
-export interface FrameViewer {
+export interface PlatformViewer {
   readonly userId: string;
   readonly sessionId: string;
   readonly role: string;
@@ -19,7 +19,7 @@ export interface FrameViewer {
   readonly isInDryRun?: boolean;
 }
 
-type BearerOf<V extends FrameViewer> = Pick<V, 'userId' | 'sessionId' | 'role'>;
+type BearerOf<V extends PlatformViewer> = Pick<V, 'userId' | 'sessionId' | 'role'>;
 
 /** Why there is no viewer. The message replaces the usual one, which is about a session. */
 export interface NoViewer {
@@ -29,7 +29,7 @@ export interface NoViewer {
   readonly loggedAs?: 'issued_in_future';
 }
 
-export type Credentials<V extends FrameViewer = FrameViewer> =
+export type Credentials<V extends PlatformViewer = PlatformViewer> =
   | { readonly kind: 'session'; readonly claims: Claims<BearerOf<V>> }
   | { readonly kind: 'API key'; readonly secretHash: string }
   | ({ readonly kind: 'none' } & NoViewer);
@@ -40,9 +40,9 @@ export interface CallerIdentity<V> {
   readonly onlyReads?: boolean;
 }
 
-export type GivenCredentials<V extends FrameViewer> = Exclude<Credentials<V>, { readonly kind: 'none' }>;
+export type GivenCredentials<V extends PlatformViewer> = Exclude<Credentials<V>, { readonly kind: 'none' }>;
 
-export interface Viewers<V extends FrameViewer> {
+export interface Viewers<V extends PlatformViewer> {
   /** Looks for the viewer only in memory. Undefined if only the database can tell. */
   inMemory(credentials: GivenCredentials<V>): V | undefined;
   find(credentials: GivenCredentials<V>, db: Db): Promise<CallerIdentity<V> | NoViewer>;
@@ -50,7 +50,7 @@ export interface Viewers<V extends FrameViewer> {
   lastKnown(sessionId: V['sessionId']): V | undefined;
 }
 
-export interface FrameServices<V extends FrameViewer = FrameViewer> {
+export interface PlatformServices<V extends PlatformViewer = PlatformViewer> {
   readonly db: Database;
   readonly live: Pick<Live, 'wake' | 'sessionEnds'>;
   /** Undefined without `DATABASE_REPLICA_URL`. */

@@ -78,7 +78,7 @@ const IN_OUR_WORDS = { error: sentenceFor, async: false };
 function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? REQUIRED : mustBe(isWholeNumber(issue.inst) ? 'int' : issue.expected);
+      return issue.input === undefined ? REQUIRED : mustBe(isInteger(issue.inst) ? 'int' : issue.expected);
     case 'invalid_value':
       return issue.input === undefined ? REQUIRED : mustBeOneOf(issue.values);
     case 'too_big':
@@ -95,6 +95,6 @@ function sentenceFor(issue: z.core.$ZodRawIssue): string | undefined {
 }
 
 /** Zod first checks for a number, and then for an integer. */
-function isWholeNumber(schema: unknown): boolean {
+function isInteger(schema: unknown): boolean {
   return schema instanceof z.ZodNumber && kindOf(schema).is === 'integer';
 }

@@ -147,7 +147,7 @@ export function connect(
     return hooks.onAnswer ? measure(answer, name, hooks.onAnswer) : answer;
   };
 
-  async function transact<T>(work: (tx: Transaction) => Promise<T>, end?: CommitEnd): Promise<T> {
+  async function runOnReservedConnection<T>(work: (tx: Transaction) => Promise<T>, end?: CommitEnd): Promise<T> {
     const client = await pool.reserve();
     const send: Db['send'] = (statement, params) => sendOn(client, statement, params);
     /** One message, so that a pooler doesn't look for another connection after the COMMIT. */
@@ -173,7 +173,7 @@ export function connect(
    * Retries failed transactions, which is safe because a failed one has no effect. A single statement is a transaction
    * too.
    */
-  async function persistently<T>(client: Client, work: () => Promise<T>, kind?: Work): Promise<T> {
+  async function withRetries<T>(client: Client, work: () => Promise<T>, kind?: Work): Promise<T> {
     hooks.watch?.asking();
     for (let attempt = 1; ; attempt += 1) {
       if (queue.active === 0) answeredAtMs = performance.now();
@@ -211,8 +211,9 @@ export function connect(
     async function inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
       const end: CommitEnd | undefined = replica && client.user !== undefined ? {} : undefined;
       try {
-        const attempt = () => hooks.watch?.holding(() => transact(work, end)) ?? transact(work, end);
-        return await persistently(client, attempt, kind);
+        const attempt = () =>
+          hooks.watch?.holding(() => runOnReservedConnection(work, end)) ?? runOnReservedConnection(work, end);
+        return await withRetries(client, attempt, kind);
       } finally {
         // The connection is already released, because this may wait for the replica.
         if (end?.wasSent && client.user !== undefined) await replica?.noteWrite(client.user, end.position);
@@ -227,7 +228,7 @@ export function connect(
       send: (statement, params) =>
         replica && statement.isWrite
           ? inTransaction(async (tx) => (await tx.commitWith(tx.send(statement, params)))[0])
-          : persistently(client, () => sendOn(pool, statement, params), kind),
+          : withRetries(client, () => sendOn(pool, statement, params), kind),
       inTransaction,
     };
     if (!reads) return onPrimary;

@@ -60,7 +60,7 @@ export async function inTransactionOn<T>(
   commit?: Commit,
 ): Promise<T> {
   let savepoints = 0;
-  const runNested = () => {
+  const nextSavepoint = () => {
     const name = `s${(savepoints += 1)}`;
     return {
       begin: { name: 'savepoint', text: `savepoint ${name}` },
@@ -70,7 +70,7 @@ export async function inTransactionOn<T>(
   };
   const afterCommit: AfterCommit[] = [];
   const run = <R>(boundary: Boundary, inner: (tx: Transaction) => Promise<R>): Promise<R> =>
-    within(boundary, { send, afterCommit, inTransaction: (part) => run(runNested(), part) }, inner);
+    within(boundary, { send, afterCommit, inTransaction: (part) => run(nextSavepoint(), part) }, inner);
   const answer = await run({ ...OUTERMOST, sendCommit: commit }, work);
   for (const after of afterCommit) after();
   return answer;

@@ -8,13 +8,13 @@ export function optionalText(max: number) {
   return nullableText(max).optional();
 }
 
-const FIRST_MOMENT = Date.parse('0001-01-01T00:00:00.000Z');
-const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
+const FIRST_TIMESTAMP_MS = Date.parse('0001-01-01T00:00:00.000Z');
+const LAST_TIMESTAMP_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
  * Postgres has no year 0 and writes five-digit years differently. A string that isn't a time gets a different message.
  */
-const isOutOfRange = (timestamp: number) => timestamp < FIRST_MOMENT || timestamp > LAST_MOMENT;
+const isOutOfRange = (timestamp: number) => timestamp < FIRST_TIMESTAMP_MS || timestamp > LAST_TIMESTAMP_MS;
 
 const NO_TIMESTAMP = 'must be a timestamp with a time zone, such as 2026-05-04T12:30:00.000Z';
 

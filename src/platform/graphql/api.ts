@@ -8,7 +8,7 @@ import { JSON_TYPE, type Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/browser-headers.js';
 import type { Caller } from '../call/caller.js';
 import { assertDryRunHeader, wantsDryRun, type DryRunEffects } from '../call/dry-run.js';
-import type { FrameServices } from '../call/services.js';
+import type { PlatformServices } from '../call/services.js';
 import { waitForSlot } from '../quotas/quotas.js';
 import { Refusal, refuse } from '../errors.js';
 import { setRateLimitHeaders } from '../http/rate-limit-headers.js';
@@ -57,7 +57,7 @@ export type StreamSettings = Pick<ServerSentEventsOptions, 'timeouts' | 'unread'
 
 export async function openGraphqlApi(
   graph: Graph,
-  services: FrameServices,
+  services: PlatformServices,
   settings: GraphqlSettings,
   streamSettings: StreamSettings,
 ): Promise<GraphqlApi> {
@@ -128,7 +128,7 @@ export async function openGraphqlApi(
 
   async function handleStream(exchange: Exchange, caller: Caller): Promise<void> {
     assertGetOrPost(exchange);
-    const body = exchange.method === 'POST' ? await readGraphql(exchange) : bodyInAddress(exchange.search);
+    const body = exchange.method === 'POST' ? await readGraphql(exchange) : bodyInUrl(exchange.search);
     return serverSentEvents.answer(exchange, caller, body);
   }
 
@@ -225,7 +225,7 @@ function operationIn(body: unknown) {
   };
 }
 
-function bodyInAddress(search: string): unknown {
+function bodyInUrl(search: string): unknown {
   const { variables, extensions, ...rest } = Object.fromEntries(new URLSearchParams(search));
   return {
     ...rest,
@@ -236,7 +236,7 @@ function bodyInAddress(search: string): unknown {
 
 async function readGraphql(exchange: Exchange): Promise<unknown> {
   const body = await exchange.body(BODY_BYTES_MAX);
-  await exchange.turnToParse(body);
+  await exchange.waitToParse(body);
   // Apollo's own error best explains an empty body: a preflight or a missing query.
   if (body.length === 0) return undefined;
   const json = parseJson(body, exchange.header('content-type'));

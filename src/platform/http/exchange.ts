@@ -34,7 +34,7 @@ export class Exchange {
     readonly request: IncomingMessage,
     readonly response: ServerResponse,
     /** The caller's address, from trusted proxies if there are any. */
-    readonly address: string,
+    address: string,
     private readonly draining: Pick<Draining, 'isDraining'>,
     private readonly quotas: Pick<Quotas, 'heavyReads'>,
   ) {
@@ -73,7 +73,7 @@ export class Exchange {
   }
 
   /** Waits for the client's turn, because parsing a large body blocks the event loop. */
-  async turnToParse({ length }: Buffer): Promise<void> {
+  async waitToParse({ length }: Buffer): Promise<void> {
     if (length >= HEAVY_READ.bodyBytesMin) await waitForSlot(this.quotas.heavyReads, this.client);
   }
 

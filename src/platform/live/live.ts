@@ -35,7 +35,7 @@ export interface Live<Entry extends LogEntry = LogEntry, Viewer = unknown> {
   /** True if no other instance has sent a heartbeat for a while. */
   isOnlyInstance(): boolean;
   /** Called after a session's end is committed. Other servers learn of it through Postgres. */
-  announceSessionEnd(session: string): void;
+  endSessionHere(session: string): void;
   close(): Promise<void>;
 }
 
@@ -127,7 +127,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
   let isPolling = false;
   let polledAtMs = 0;
   let answeredAtMs = performance.now();
-  let heardAtMs = performance.now();
+  let lastMessageAtMs = performance.now();
   let isSilent = false;
 
   async function poll(): Promise<void> {
@@ -161,14 +161,14 @@ export async function openLive<Entry extends LogEntry, Viewer>({
    */
   function reconnectIfSilent(): void {
     const now = performance.now();
-    if (hasProblem()) answeredAtMs = heardAtMs = now;
-    if (feed.isLive()) heardAtMs = now;
+    if (hasProblem()) answeredAtMs = lastMessageAtMs = now;
+    if (feed.isLive()) lastMessageAtMs = now;
     const isUnanswered = now - answeredAtMs >= LIVE.answerWithinMs;
-    if (!isUnanswered && now - heardAtMs < LIVE.answerWithinMs) return;
+    if (!isUnanswered && now - lastMessageAtMs < LIVE.answerWithinMs) return;
     if (isUnanswered) void reconnectPool?.();
     if (!isSilent) log.warn('notifications aren’t arriving; listening on a new connection');
     isSilent = true;
-    answeredAtMs = heardAtMs = now;
+    answeredAtMs = lastMessageAtMs = now;
     void listening.reconnect();
   }
 
@@ -182,7 +182,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     logFailure('checking ended sessions failed; retrying'),
   );
   const activeSessions = createActiveSessions<Viewer>(feed.isLive);
-  const announceSessionEnd = (session: string) => {
+  const endSessionHere = (session: string) => {
     activeSessions.forget(session);
     sessionEnds.announce(session);
   };
@@ -196,7 +196,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
       onListening: () => {},
     },
     [queries.sessionsChannel]: {
-      onNotification: (message) => (isHeartbeat(message) ? onHeartbeat(message) : announceSessionEnd(message)),
+      onNotification: (message) => (isHeartbeat(message) ? onHeartbeat(message) : endSessionHere(message)),
       onListening: () => {
         activeSessions.forgetAll();
         feed.restart();
@@ -220,7 +220,7 @@ export async function openLive<Entry extends LogEntry, Viewer>({
     sessionEnds,
     activeSessions,
     isOnlyInstance: feed.isOnlyInstance,
-    announceSessionEnd,
+    endSessionHere,
     open: (selection, after, on) => createStream({ fanOut, delayedFanOut }, selection, after, on),
     close: async () => {
       clearInterval(polling);

@@ -114,7 +114,7 @@ export function isParameter(schema: Schema): boolean {
   return metaOf(schema).parameter === true;
 }
 
-export interface AddressMatch {
+export interface PathMatch {
   readonly routes: readonly Route[];
   readonly parameterValues: readonly string[];
 }
@@ -124,15 +124,15 @@ export interface RouteMatch {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-export type Finder = (path: string) => AddressMatch | undefined;
+export type Finder = (path: string) => PathMatch | undefined;
 
 /** Finds a path's routes. Looks up paths without parameters, and tries the few others in turn. */
 export function finderOf(routes: readonly Route[]): Finder {
-  const exact = new Map<string, AddressMatch>();
+  const exact = new Map<string, PathMatch>();
   const patterns: { pattern: RegExp; routes: readonly Route[] }[] = [];
-  for (const [address, routesThere] of routesByAddress(routes)) {
-    if (address.includes(ANYTHING)) patterns.push({ pattern: new RegExp(`^${address}$`), routes: routesThere });
-    else exact.set(address, { routes: routesThere, parameterValues: [] });
+  for (const [path, routesThere] of routesByPath(routes)) {
+    if (path.includes(ANYTHING)) patterns.push({ pattern: new RegExp(`^${path}$`), routes: routesThere });
+    else exact.set(path, { routes: routesThere, parameterValues: [] });
   }
   return (fullPath) => {
     const path = fullPath.startsWith('/v1/') ? fullPath.slice(3) : fullPath;
@@ -149,17 +149,17 @@ export function finderOf(routes: readonly Route[]): Finder {
 const ANYTHING = '([^/]+)';
 
 /** Groups routes by path. Routes on one path may name its parameters differently. */
-export function routesByAddress(routes: readonly Route[]): Map<string, Route[]> {
-  const byAddress = new Map<string, Route[]>();
+export function routesByPath(routes: readonly Route[]): Map<string, Route[]> {
+  const byPath = new Map<string, Route[]>();
   for (const route of routes) {
-    const address = route.path.replaceAll(PATH_PARAMETER, ANYTHING);
-    byAddress.set(address, [...(byAddress.get(address) ?? []), route]);
+    const path = route.path.replaceAll(PATH_PARAMETER, ANYTHING);
+    byPath.set(path, [...(byPath.get(path) ?? []), route]);
   }
-  return byAddress;
+  return byPath;
 }
 
 /** HEAD is handled as GET. */
-export function chooseRoute({ routes, parameterValues }: AddressMatch, method: string): RouteMatch {
+export function chooseRoute({ routes, parameterValues }: PathMatch, method: string): RouteMatch {
   const route = routes.find((one) => one.method === (method === 'HEAD' ? 'GET' : method));
   if (!route) throw refuse('METHOD_NOT_ALLOWED', { details: { allowedMethods: methodsOf(routes) } });
   return { route, parameters: new Map(parametersOf(route).map((name, at) => [name, parameterValues[at] ?? ''])) };

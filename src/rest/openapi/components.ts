@@ -52,7 +52,7 @@ import {
   PUBLIC_USER,
   SESSION,
   UNDONE_EMAIL_CHANGE,
-  SHOWN_JOB,
+  JOB_WITH_WARNINGS,
 } from '../bodies.js';
 import { answerSchema } from '../../platform/openapi/answer-schema.js';
 import { refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
@@ -70,7 +70,7 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   CONTRACTOR,
   CONTRACTOR_LIST_ITEM,
   REVIEW,
-  SHOWN_JOB,
+  JOB_WITH_WARNINGS,
   JOB_LIST_ITEM,
   BID,
   HOLD,

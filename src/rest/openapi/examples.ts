@@ -11,7 +11,7 @@ import { REFUSALS, type ErrorCode } from '../../market/rules/errors.js';
 import { JOB_TRANSITIONS, OTHER_JOB_ACTIONS, type JobOperationName } from '../../market/rules/lifecycle.js';
 import { AWARDED_JOB_STATES, INITIAL_JOB_STATE, type JobState } from '../../market/rules/states.js';
 import { exampleId } from '../../market/rules/id-fields.js';
-import { CONFIRMATION, pageOf, PROBLEM, PUBLICATION, SHOWN_JOB, type ErrorDetails } from '../bodies.js';
+import { CONFIRMATION, pageOf, PROBLEM, PUBLICATION, JOB_WITH_WARNINGS, type ErrorDetails } from '../bodies.js';
 import { exampleInput, exampleOf } from '../../platform/openapi/answer-schema.js';
 import { isList, rowOf, type Route, type Variants } from '../../platform/openapi/route.js';
 import { toWire } from '../../platform/openapi/wire.js';
@@ -132,7 +132,7 @@ export function answerExample(route: Route): unknown {
   if (isList(route)) return exampleOf(pageOf(rowOf(route)));
   const { name } = route.operation;
   const { shows } = route;
-  if (shows === SHOWN_JOB) return jobIn(stateAfter(name));
+  if (shows === JOB_WITH_WARNINGS) return jobIn(stateAfter(name));
   if (shows === PUBLICATION) return merge(exampleOf(PUBLICATION), { job: jobIn('open') });
   if (shows === BID)
     return merge(exampleOf(BID), {
@@ -164,7 +164,7 @@ function stateAfter(operation: string): JobState {
 /** A job in this state. A job may end before its award, but the completed example has an awarded bid. */
 function jobIn(status: JobState): object {
   const awardedBidId = AWARDED_JOB_STATES.includes(status) || status === 'completed' ? exampleId('bid') : null;
-  return merge(exampleOf(SHOWN_JOB), {
+  return merge(exampleOf(JOB_WITH_WARNINGS), {
     status,
     awarded_bid_id: awardedBidId,
     version: status === INITIAL_JOB_STATE ? 1 : 3,

@@ -8,7 +8,7 @@ import {
   type UnauthorizedCode,
 } from '../../market/rules/errors.js';
 import { BID } from '../../market/rules/entities/bid.js';
-import { pageOf, PROBLEM, PUBLICATION, SHOWN_JOB } from '../bodies.js';
+import { pageOf, PROBLEM, PUBLICATION, JOB_WITH_WARNINGS } from '../bodies.js';
 import { componentSchemas } from './components.js';
 import { answerExample, refusalExample } from './examples.js';
 import { refTo, type JsonSchema } from '../../platform/openapi/json-schema.js';
@@ -68,7 +68,7 @@ function bodyOf(route: Route): Route['shows'] {
 
 /** True if the response has an ETag. A page has no version. */
 function hasETag(route: Route): boolean {
-  return !isList(route) && [SHOWN_JOB, PUBLICATION, BID].some((shown) => shown === route.shows);
+  return !isList(route) && [JOB_WITH_WARNINGS, PUBLICATION, BID].some((shown) => shown === route.shows);
 }
 
 /** Documents a refusal. A refusal with only one code is the same for all paths. */

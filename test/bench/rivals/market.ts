@@ -313,7 +313,7 @@ export async function timelineOf(jobId: string) {
 export const NOTHING_SPECIAL = {
   ownBids: [],
   isOwnerSuspended: false,
-  isEmailDisputed: false,
+  isEmailUndoPending: false,
   standingProposal: null,
   reviewWindow: null,
 } satisfies Partial<JobFacts>;

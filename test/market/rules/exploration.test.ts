@@ -19,7 +19,7 @@ const POSSIBLE = {
   ),
   ownBids: [[], ['withdrawn'], ['pending']] as BidState[][],
   isOwnerSuspended: BOTH,
-  isEmailDisputed: BOTH,
+  isEmailUndoPending: BOTH,
   availableTokens: [0, 1_000],
   bidsToAward: [0, 1],
   standingProposal: [null, { eventId, by: hannah.userId }, { eventId, by: carla.userId }],

@@ -121,7 +121,7 @@ test.each<[ownBids: BidState[], may: boolean]>([
   [['accepted'], false],
   [['withdrawn', 'pending'], false],
 ])('with bids %j, Carla may bid again: %j', (ownBids, may) => {
-  const known = { isOwnerSuspended: false, isEmailDisputed: false };
+  const known = { isOwnerSuspended: false, isEmailUndoPending: false };
   const denial = jobDenial('submitBid', { ...known, viewer: carla, job: kitchen('open'), ownBids });
   expect(denial?.code).toBe(may ? undefined : 'DUPLICATE_BID');
 });

@@ -49,14 +49,14 @@ const STALE = {
 };
 
 describe('an operation on the kitchen', () => {
-  const draft = { viewer: hannah, job: kitchen('draft'), isEmailDisputed: false, availableTokens: 15 };
+  const draft = { viewer: hannah, job: kitchen('draft'), isEmailUndoPending: false, availableTokens: 15 };
   const open = { ...draft, job: kitchen('open') };
   const byCarla = {
     viewer: carla,
     job: kitchen('open'),
     ownBids: [],
     isOwnerSuspended: false,
-    isEmailDisputed: false,
+    isEmailUndoPending: false,
     availableTokens: 0,
   };
 
@@ -162,13 +162,13 @@ describe('an operation on the kitchen', () => {
   });
 
   test('a policy fails if its fact was not read, and neither allows nor refuses the call', () => {
-    const { isEmailDisputed: _, ...unknown } = draft;
-    expect(() => jobDenial('publish', unknown)).toThrow('The fact isEmailDisputed was not read.');
+    const { isEmailUndoPending: _, ...unknown } = draft;
+    expect(() => jobDenial('publish', unknown)).toThrow('The fact isEmailUndoPending was not read.');
   });
 
   test.each<[key: JobActionKey, role: Role, facts: string[]]>([
-    ['award', 'homeowner', ['isEmailDisputed', 'bidsToAward']],
-    ['publish', 'homeowner', ['isEmailDisputed', 'availableTokens']],
+    ['award', 'homeowner', ['isEmailUndoPending', 'bidsToAward']],
+    ['publish', 'homeowner', ['isEmailUndoPending', 'availableTokens']],
     ['cancel', 'homeowner', []],
     ['checkIn', 'contractor', ['ownBids', 'isOwnerSuspended']],
     ['reachDecision', 'admin', []],
@@ -183,7 +183,7 @@ describe('an operation on the kitchen', () => {
 
   test('what a contractor can do depends on no facts of a homeowner, and vice versa', () => {
     expect(factsForAvailableActions('homeowner')).toEqual([
-      'isEmailDisputed',
+      'isEmailUndoPending',
       'availableTokens',
       'bidsToAward',
       'standingProposal',
@@ -194,7 +194,7 @@ describe('an operation on the kitchen', () => {
       'ownBids',
       'isOwnerSuspended',
       'standingProposal',
-      'isEmailDisputed',
+      'isEmailUndoPending',
     ]);
     expect(factsForAvailableActions('admin')).toEqual(['isDeadlineExtended']);
   });
@@ -356,7 +356,7 @@ describe('an operation with its own condition', () => {
         job: kitchen('open'),
         ownBids: ['withdrawn'],
         isOwnerSuspended: true,
-        isEmailDisputed: false,
+        isEmailUndoPending: false,
         availableTokens: 0,
       },
       { code: 'FORBIDDEN', message: 'This job isn’t accepting bids at the moment.', details: {} },
@@ -381,7 +381,7 @@ describe('an operation with its own condition', () => {
     ['review', { ...completed, reviewWindow: 'used' }],
     ['requestChanges', { viewer: hannah, job: kitchen('in_review', { changeRequestCount: 3 }) }],
     ['reopen', { viewer: hannah, job: { ...kitchen('awarded'), reopeningCount: 3 } }],
-    ['publish', { viewer: hannah, job: kitchen('open'), isEmailDisputed: false }],
+    ['publish', { viewer: hannah, job: kitchen('open'), isEmailUndoPending: false }],
   ])('a refusal to %s names what is possible instead', (key, input) => {
     expect(jobDenial(key, input)).toMatchObject({ code: 'INVALID_TRANSITION', namesAlternatives: true });
   });
@@ -389,7 +389,7 @@ describe('an operation with its own condition', () => {
   test.each<[key: JobActionKey, role: Role, facts: string[]]>([
     ['acceptResolution', 'homeowner', ['standingProposal']],
     ['complete', 'admin', ['isCredited']],
-    ['submitBid', 'contractor', ['ownBids', 'isOwnerSuspended', 'isEmailDisputed', 'availableTokens']],
+    ['submitBid', 'contractor', ['ownBids', 'isOwnerSuspended', 'isEmailUndoPending', 'availableTokens']],
     ['review', 'homeowner', ['reviewWindow']],
   ])('%s by a %s uses %j', (key, role, facts) => {
     expect(factsForPolicies(key, role)).toEqual(facts);
@@ -446,7 +446,7 @@ describe("an operation on Carla's bid", () => {
     ],
   ])('%s', (_name, viewer, key, status, answer) => {
     const bid = { contractorId: carla.contractorId, status, version: 2 };
-    const input = { viewer, bid, job: kitchen('open'), isEmailDisputed: false };
+    const input = { viewer, bid, job: kitchen('open'), isEmailUndoPending: false };
     expect(answerTo(bidDenial(BID_ACTIONS[key], input))).toEqual(answer);
   });
 
@@ -485,19 +485,19 @@ describe("an operation on Carla's bid", () => {
     ],
   ])('Carla revises the one %s', (_name, status, version, expectedVersion, answer) => {
     const bid = { contractorId: carla.contractorId, status, version };
-    const input = { viewer: carla, bid, job: kitchen('open'), isEmailDisputed: false, expectedVersion };
+    const input = { viewer: carla, bid, job: kitchen('open'), isEmailUndoPending: false, expectedVersion };
     expect(answerTo(bidDenial(BID_ACTIONS.revise, input))).toEqual(answer);
   });
 
   test('Carla may revise it exactly when she could bid, whichever version she has read', () => {
     const unverified = { ...carla, mustVerifyEmail: true };
-    for (const [viewer, isEmailDisputed, reason] of [
+    for (const [viewer, isEmailUndoPending, reason] of [
       [carla, true, 'email_disputed'],
       [unverified, false, 'email_unverified'],
       [unverified, true, 'email_unverified'],
     ] as const) {
       const bid = { contractorId: carla.contractorId, status: 'accepted', version: 11 } as const;
-      const input = { viewer, bid, job: kitchen('open'), isEmailDisputed, expectedVersion: 3 };
+      const input = { viewer, bid, job: kitchen('open'), isEmailUndoPending, expectedVersion: 3 };
       const answer = answerTo(bidDenial(BID_ACTIONS.revise, input));
       expect(answer).toMatchObject({ code: 'FORBIDDEN', details: { reason } });
       expect(answer).toEqual(answerTo(jobDenial('submitBid', { ...input, ownBids: [], isOwnerSuspended: false })));
@@ -509,7 +509,7 @@ describe("an operation on Carla's bid", () => {
 });
 
 describe('an award', () => {
-  const award = { viewer: hannah, job: kitchen('open'), isEmailDisputed: false, bidsToAward: 1 };
+  const award = { viewer: hannah, job: kitchen('open'), isEmailUndoPending: false, bidsToAward: 1 };
   const UNREAD = {
     code: 'VALIDATION_FAILED',
     message: 'The contractor has revised this bid. Read it again, and send its version.',

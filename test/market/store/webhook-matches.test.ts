@@ -162,7 +162,7 @@ describe('an endpoint of a contractor with a saved search', () => {
       eventTypes: [],
       accountEventTypes: [],
       secrets: [],
-      sealedBy: '',
+      keyName: '',
     };
     const [ofCarl, ofHanna] = [newId('webhookEndpoint'), newId('webhookEndpoint')];
     await insertWebhookEndpoint(log.db, { ...values, id: ofCarl, userId: carl.userId });

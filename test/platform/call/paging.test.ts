@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cursorOf, pageRequest, type PositionShape } from '../../../src/platform/call/paging.js';
 import { Refusal } from '../../../src/platform/errors.js';
 
-const SHAPE: PositionShape = ['flag', 'number', 'time', 'text'];
+const SHAPE: PositionShape = ['boolean', 'number', 'time', 'text'];
 const position = fc.tuple(
   fc.boolean(),
   fc.integer({ min: -(2 ** 31) + 1, max: 2 ** 31 - 1 }),

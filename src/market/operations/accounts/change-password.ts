@@ -1,6 +1,6 @@
 /** Changes the caller's password. Ends all of the account's other sessions and all of its API keys. */
 import { z } from 'zod';
-import { unauthorized } from '../../rules/errors.js';
+import { unauthenticated } from '../../../platform/errors.js';
 import { replacePasswordHash, selectCredentials } from '../../store/accounts/accounts.js';
 import { expireEmailChanges } from '../../store/accounts/mails.js';
 import { logAccountEvents } from '../../store/events/account-events.js';
@@ -10,7 +10,7 @@ import { endSessionsAndKeys } from '../sessions/ended-sessions.js';
 import { consumeRecipientLimit, enqueueMail } from './mails-and-links.js';
 import {
   countingFailure,
-  IS_THE_EMAIL,
+  NOT_THE_EMAIL,
   isTheEmail,
   newPassword,
   passwordMatches,
@@ -31,11 +31,11 @@ export const changePassword = operation({
   async prepare(call, { currentPassword, newPassword }): Promise<Hashes> {
     const { db, services, viewer, caller } = call;
     const [account] = await selectCredentials(db, { userId: viewer.userId });
-    if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
+    if (!account) throw unauthenticated('session_ended');
     const { email, emailVerified, passwordHash: formerHash } = account;
     const matches = await countingFailure(caller, email, () => passwordMatches(call, currentPassword, formerHash));
     if (!matches) throw wrongPassword();
-    if (isTheEmail(newPassword, email)) throw invalidField('newPassword', IS_THE_EMAIL);
+    if (isTheEmail(newPassword, email)) throw invalidField('newPassword', NOT_THE_EMAIL);
     return {
       email,
       // Without this limit, someone could sign up with a stranger's address and send the stranger any number of

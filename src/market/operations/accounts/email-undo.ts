@@ -21,9 +21,9 @@ import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import { operation, type Call } from '../operation.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { asEmailTaken } from './email.js';
-import { ownAddress } from './own-account.js';
+import { announceChange, ownCredentials } from './own-account.js';
 import { endSessionsAndKeys } from '../sessions/ended-sessions.js';
-import { assertMailAllowed, findLink, invalidLink, linkToken, consumeLink, enqueueMail } from './mails-and-links.js';
+import { consumeMailLimits, findLink, invalidLink, linkToken, consumeLink, enqueueMail } from './mails-and-links.js';
 import { readUser, type UserWithProfile } from '../people/users.js';
 
 export const undoEmailChange = operation({
@@ -35,7 +35,7 @@ export const undoEmailChange = operation({
     'nothing changes until support decides. The same is true if another email undo for this account is waiting for ' +
     'support.',
   allows: 'anyone',
-  budget: 'own',
+  budget: 'consumedByOperation',
   refusals: ['INVALID_LINK', 'EMAIL_TAKEN'],
   ignoresKeyAndDryRun: true,
   input: z.strictObject({ token: linkToken }),
@@ -48,7 +48,7 @@ export const undoEmailChange = operation({
     const undo = () =>
       db.inTransaction(async (tx) => {
         await lockAccount(tx, { userId });
-        const { email: currentEmail, emailUndo, emailUndoAddress } = await ownAddress(tx, userId);
+        const { email: currentEmail, emailUndo, emailUndoAddress } = await ownCredentials(tx, userId);
         // True if the account already has this address again. In that case, no other address loses the account.
         const isBack = currentEmail === email;
         if (emailUndo === 'pending' && !isBack) {
@@ -78,8 +78,7 @@ export const undoEmailChange = operation({
         return { email, pending: false };
       });
     const outcome = await undo().catch(asEmailTaken);
-    // The link's request has no user.
-    await services.replica?.bringUpToDate([userId]);
+    await announceChange(services, userId);
     return outcome;
   },
 });
@@ -104,7 +103,7 @@ export const settleEmailUndo = operation({
     // An admin can't decide about their own account, because a thief may be using it.
     if (id === call.viewer.userId) throw refuse('FORBIDDEN', { message: 'Another admin must decide on your account.' });
     await pendingUndo(call.db, id);
-    await assertMailAllowed(call, { userId: call.viewer.userId });
+    await consumeMailLimits(call, { requesterId: call.viewer.userId });
     return unknownPassword(call);
   },
   async run(call, { id: userId, keep, reason }, passwordHash): Promise<UserWithProfile> {

@@ -16,8 +16,8 @@ import { emptyInput } from '../../../platform/fields/shapes.js';
 import { idInPath } from '../../rules/id-fields.js';
 import { invalidField } from '../../../platform/call/validation.js';
 import {
-  addressedTo,
-  assertMailAllowed,
+  recipientInWords,
+  consumeMailLimits,
   findLink,
   invalidLink,
   linkToken,
@@ -25,7 +25,7 @@ import {
   enqueueMail,
   type NewMail,
 } from './mails-and-links.js';
-import { assertUndisputed, lockOwnAccount, ownAddress } from './own-account.js';
+import { announceChange, assertUndisputed, lockOwnAccount, ownCredentials } from './own-account.js';
 import { countingFailure, passwordMatches, passwordTried, wrongPassword } from './password-checks.js';
 import { emailTaken } from '../people/people.js';
 
@@ -39,9 +39,9 @@ export const requestEmailVerification = operation({
   input: emptyInput,
   async prepare(call): Promise<NewMail | null> {
     const { userId } = call.viewer;
-    const { email, emailVerified } = await ownAddress(call.db, userId);
+    const { email, emailVerified } = await ownCredentials(call.db, userId);
     if (emailVerified) return null;
-    await assertMailAllowed(call, { userId, to: { email, purpose: 'confirm' } });
+    await consumeMailLimits(call, { requesterId: userId, to: { email, purpose: 'confirm' } });
     return { kind: 'email_verification', email, userId };
   },
   async run({ db, services }, _input, mail): Promise<{ requested: boolean }> {
@@ -63,10 +63,10 @@ export const resendEmailVerification = operation({
     const { email } = account;
     if (account.emailVerified)
       return { mail: null, message: `No email was sent, because ${email} is already confirmed.` };
-    await assertMailAllowed(call, { userId: call.viewer.userId });
+    await consumeMailLimits(call, { requesterId: call.viewer.userId });
     return {
       mail: { kind: 'email_verification', email, userId },
-      message: `A link to confirm the address is on its way to ${addressedTo(account)}`,
+      message: `A link to confirm the address is on its way to ${recipientInWords(account)}`,
     };
   },
   async run({ db, services, viewer }, { id }, { mail, message }): Promise<{ requested: boolean; message: string }> {
@@ -87,7 +87,7 @@ export const verifyEmail = operation({
     'Confirms an email address with the link from an email. If the link was for a new address, the account’s address ' +
     'changes to it.',
   allows: 'anyone',
-  budget: 'own',
+  budget: 'consumedByOperation',
   refusals: ['INVALID_LINK', 'EMAIL_TAKEN'],
   ignoresKeyAndDryRun: true,
   input: z.strictObject({ token: linkToken }),
@@ -99,7 +99,7 @@ export const verifyEmail = operation({
     const confirm = () =>
       db.inTransaction(async (tx) => {
         await lockAccount(tx, { userId });
-        const { email: formerEmail, emailVerified: formerIsVerified } = await ownAddress(tx, userId);
+        const { email: formerEmail, emailVerified: formerIsVerified } = await ownCredentials(tx, userId);
         if (link.kind === 'email_verification' && formerEmail !== email) throw invalidLink('expired');
         await consumeLink(tx, link);
         const [other] = await selectIdByEmail(tx, { email });
@@ -115,8 +115,7 @@ export const verifyEmail = operation({
         await enqueueMail(services.mail, tx, { kind, email: formerEmail, userId });
       });
     await confirm().catch(asEmailTaken);
-    // The link's request has no user.
-    await services.replica?.bringUpToDate([userId]);
+    await announceChange(services, userId);
     return { email };
   },
 });
@@ -136,7 +135,7 @@ export const changeEmail = operation({
   }),
   async prepare(call, { email, currentPassword }): Promise<string> {
     const { userId } = call.viewer;
-    const account = await ownAddress(call.db, userId);
+    const account = await ownCredentials(call.db, userId);
     const matches = await countingFailure(call.caller, account.email, () =>
       passwordMatches(call, currentPassword, account.passwordHash),
     );
@@ -144,7 +143,7 @@ export const changeEmail = operation({
     assertUndisputed(account);
     if (email === account.email) throw invalidField('email', 'is already the account’s address');
     const isUnconfirmed = !account.emailVerified;
-    await assertMailAllowed(call, { userId, isUnconfirmed, to: { email, purpose: 'change' } });
+    await consumeMailLimits(call, { requesterId: userId, isUnconfirmed, to: { email, purpose: 'change' } });
     return account.passwordHash;
   },
   async run({ db, services, viewer }, { email }, checkedHash): Promise<{ requested: true }> {
@@ -153,7 +152,7 @@ export const changeEmail = operation({
       await lockOwnAccount(tx, viewer);
       // A new password cancels the email changes that were requested with the old one. So this change can't start if
       // the password has changed since it was checked.
-      const account = await ownAddress(tx, userId);
+      const account = await ownCredentials(tx, userId);
       if (account.passwordHash !== checkedHash) throw wrongPassword();
       assertUndisputed(account);
       // The address may already be taken. This is checked only when the email is sent, and the address's owner then

@@ -6,7 +6,6 @@ import { MAILS, type LinkKind, type MailKind } from '../../rules/people/mail-kin
 import type { UserId } from '../../rules/ids.js';
 import { TEXT } from '../../rules/market-limits.js';
 import type { MailBudget } from '../../rules/rate-limits.js';
-import { addressIdentity } from '../../../platform/security/address.js';
 import { hashOfLinkToken } from '../../../platform/security/link-tokens.js';
 import type { Db } from '../../../platform/db/database.js';
 import type { selectCredentials } from '../../store/accounts/accounts.js';
@@ -35,7 +34,7 @@ export async function enqueueMail({ tokens }: Call<unknown>['services']['mail'],
 type Credentials = Awaited<ReturnType<typeof selectCredentials>>[number];
 
 /** Tells an admin where the user's email goes, and why its recipient may not be the account's owner. */
-export function addressedTo(account: Credentials): string {
+export function recipientInWords(account: Credentials): string {
   const { email, emailUndeliverable, emailUndo, emailUndoAddress } = account;
   const rejected = emailUndeliverable ? ' The mail server permanently rejected our last email to this address.' : '';
   const disputed =
@@ -51,8 +50,9 @@ interface Recipient {
   readonly purpose: 'sign up' | 'confirm' | 'reset' | 'change' | 'notice';
 }
 
-interface Asking {
-  readonly userId?: UserId;
+interface MailRequest {
+  /** Undefined if the caller has no session. */
+  readonly requesterId?: UserId;
   /**
    * True if the caller's own email isn't confirmed. Anyone can create accounts like that for free, so the emails that
    * they request also count toward the IP address's limit.
@@ -62,11 +62,13 @@ interface Asking {
   readonly to?: Recipient;
 }
 
-export async function assertMailAllowed(call: Call<unknown>, { userId, isUnconfirmed, to }: Asking): Promise<void> {
+export async function consumeMailLimits(
+  call: Call<unknown>,
+  { requesterId, isUnconfirmed, to }: MailRequest,
+): Promise<void> {
   if (!call.services.mail.isOn) throw refuse('NOT_CONFIGURED', { message: 'This server isn’t set up to send email.' });
-  if (userId !== undefined) await consumeMail(call, 'mailPerCaller', userId);
-  if (userId === undefined || isUnconfirmed)
-    await consumeMail(call, 'mailPerAddress', addressIdentity(call.caller.request.address));
+  if (requesterId !== undefined) await consumeMail(call, 'mailPerCaller', requesterId);
+  if (requesterId === undefined || isUnconfirmed) await consumeMail(call, 'mailPerAddress', call.caller.client.address);
   const retryAfter = to ? await consumeRecipientLimit(call, to) : 0;
   if (retryAfter > 0)
     throw refuse('RATE_LIMITED', {
@@ -116,7 +118,7 @@ export async function findLink(call: Call<unknown>, token: string, kinds: readon
   const [link] = await selectLink(call.db, { tokenHash: hashOfLinkToken(token) });
   const problem = problemOf(link, kinds);
   if (link && !problem) return link;
-  await call.caller.consume('invalidToken', addressIdentity(call.caller.request.address));
+  await call.caller.consume('invalidToken', call.caller.client.address);
   throw invalidLink(problem ?? 'unknown');
 }
 

@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { CONTRACTOR, HOMEOWNER, USER } from '../../rules/entities/people.js';
 import { entityInput, settledFields } from '../../../platform/fields/entity.js';
-import { refuse, unauthorized } from '../../rules/errors.js';
+import { refuse } from '../../rules/errors.js';
+import { unauthenticated } from '../../../platform/errors.js';
 import { changedReadOnly, readOnly } from '../../../platform/fields/read-only.js';
 import type { Viewer } from '../../rules/viewer.js';
 import {
@@ -24,7 +25,7 @@ import type { Db } from '../../../platform/db/database.js';
 import type { Balance } from '../../store/ledger/ledger.js';
 import { operation } from '../operation.js';
 import { emptyInput } from '../../../platform/fields/shapes.js';
-import { contractorShape, homeownerShape, readableByOneself, userShape } from '../people/people.js';
+import { contractorInputs, homeownerInputs, readableByOneself, userInputs } from '../people/people.js';
 
 export interface Me {
   user: User;
@@ -45,7 +46,7 @@ export const readMe = operation({
 
 async function me(db: Db, { userId }: Viewer): Promise<Me> {
   const [account] = await selectAccount(db, { userId });
-  if (!account) throw unauthorized('UNAUTHENTICATED', 'session_ended');
+  if (!account) throw unauthenticated('session_ended');
   return { ...account, user: readableByOneself(account.user) };
 }
 
@@ -62,13 +63,13 @@ export const updateProfile = operation({
   allows: 'signed in',
   budget: 'write',
   input: z.strictObject({
-    user: entityInput(USER, { ...userShape, ...readOnly(READ_ONLY.user) })
+    user: entityInput(USER, { ...userInputs, ...readOnly(READ_ONLY.user) })
       .nullish()
       .describe('The user.'),
-    homeowner: entityInput(HOMEOWNER, { ...homeownerShape, ...readOnly(READ_ONLY.homeowner) })
+    homeowner: entityInput(HOMEOWNER, { ...homeownerInputs, ...readOnly(READ_ONLY.homeowner) })
       .nullish()
       .describe('A homeowner’s profile.'),
-    contractor: entityInput(CONTRACTOR, { ...contractorShape, ...readOnly(READ_ONLY.contractor) })
+    contractor: entityInput(CONTRACTOR, { ...contractorInputs, ...readOnly(READ_ONLY.contractor) })
       .nullish()
       .describe('A contractor’s profile.'),
     ...readOnly(READ_ONLY.me),

@@ -24,7 +24,7 @@ export const newPassword = z
 export function isTheEmail(passwordText: string | undefined, email: string | undefined): boolean {
   return email !== undefined && passwordText?.trim().toLowerCase() === email;
 }
-export const IS_THE_EMAIL = 'must not be the email address itself';
+export const NOT_THE_EMAIL = 'must not be the email address itself';
 
 /** bcrypt ignores all bytes after the 72nd. Without this check, a longer password with the right start would match. */
 export async function passwordMatches(

@@ -13,8 +13,8 @@ import { idInPath } from '../../rules/id-fields.js';
 import { invalidField } from '../../../platform/call/validation.js';
 import { endSessionsAndKeys } from '../sessions/ended-sessions.js';
 import {
-  addressedTo,
-  assertMailAllowed,
+  recipientInWords,
+  consumeMailLimits,
   findLink,
   invalidLink,
   linkToken,
@@ -23,7 +23,8 @@ import {
   enqueueMail,
   type NewMail,
 } from './mails-and-links.js';
-import { IS_THE_EMAIL, isTheEmail, newPassword } from './password-checks.js';
+import { announceChange } from './own-account.js';
+import { NOT_THE_EMAIL, isTheEmail, newPassword } from './password-checks.js';
 
 export const requestPasswordReset = operation({
   name: 'requestPasswordReset',
@@ -31,13 +32,13 @@ export const requestPasswordReset = operation({
     'Sends a link to set a new password, if an account has this address. The response is the same for all ' +
     'addresses. An address gets at most three of these emails per hour.',
   allows: 'anyone',
-  budget: 'own',
+  budget: 'consumedByOperation',
   refusals: ['NOT_CONFIGURED'],
   ignoresKeyAndDryRun: true,
   input: z.strictObject({ email: emailShape.describe('The account’s email address.') }),
   async run(call, { email }): Promise<{ requested: true }> {
     const mail = { kind: 'password_reset', email, userId: null } as const;
-    await assertMailAllowed(call, {});
+    await consumeMailLimits(call, {});
     // The account is looked up when the email is sent, so the response time doesn't reveal whether it exists.
     if ((await consumeRecipientLimit(call, { email, purpose: 'reset' })) === 0)
       await enqueueMail(call.services.mail, call.db, mail);
@@ -57,10 +58,10 @@ export const sendPasswordReset = operation({
   async prepare(call, { id }): Promise<{ mail: NewMail; message: string }> {
     const [account] = await selectCredentials(call.db, { userId: id });
     if (!account) throw refuse('NOT_FOUND', { message: 'User not found.' });
-    await assertMailAllowed(call, { userId: call.viewer.userId });
+    await consumeMailLimits(call, { requesterId: call.viewer.userId });
     return {
       mail: { kind: 'password_reset_by_support', email: account.email, userId: null },
-      message: `A link to set a new password is on its way to ${addressedTo(account)}`,
+      message: `A link to set a new password is on its way to ${recipientInWords(account)}`,
     };
   },
   async run({ db, services, viewer }, { id }, { mail, message }): Promise<{ requested: true; message: string }> {
@@ -81,7 +82,7 @@ export const resetPassword = operation({
     'invalidates its other links, except a link to undo an email change. It also pauses the account’s webhooks. ' +
     'It doesn’t log you in, so log in with the new password.',
   allows: 'anyone',
-  budget: 'own',
+  budget: 'consumedByOperation',
   refusals: ['INVALID_LINK'],
   ignoresKeyAndDryRun: true,
   input: z.strictObject({ token: linkToken, newPassword }),
@@ -91,7 +92,7 @@ export const resetPassword = operation({
     const { currentAccountId: userId, email } = link;
     // No account has the link's address anymore.
     if (userId === null) throw invalidLink('expired');
-    if (isTheEmail(newPassword, email)) throw invalidField('newPassword', IS_THE_EMAIL);
+    if (isTheEmail(newPassword, email)) throw invalidField('newPassword', NOT_THE_EMAIL);
     const passwordHash = await services.passwords.hash(newPassword, caller.client);
     await db.inTransaction(async (tx) => {
       await lockAccount(tx, { userId });
@@ -107,8 +108,7 @@ export const resetPassword = operation({
       await logAccountEvents(tx, [{ type: 'account.password_changed', userId, data: { cause: 'reset' } }]);
       await enqueueMail(services.mail, tx, { kind: 'password_changed', email, userId });
     });
-    // The link's request has no user.
-    await services.replica?.bringUpToDate([userId]);
+    await announceChange(services, userId);
     return { changed: true };
   },
 });

@@ -20,8 +20,9 @@ import { openSession } from '../../store/sessions/sessions.js';
 import { operation, type Call } from '../operation.js';
 import { withRule } from '../../../platform/fields/shapes.js';
 import { consumeRecipientLimit, enqueueMail } from './mails-and-links.js';
-import { IS_THE_EMAIL, isTheEmail, newPassword } from './password-checks.js';
-import { contractorShape, emailTaken, userShape } from '../people/people.js';
+import { announceChange } from './own-account.js';
+import { NOT_THE_EMAIL, isTheEmail, newPassword } from './password-checks.js';
+import { contractorInputs, emailTaken, userInputs } from '../people/people.js';
 import { sessionOf, type Session } from '../sessions/sessions.js';
 
 const { email } = USER.fields;
@@ -29,9 +30,9 @@ const { email } = USER.fields;
 const shape = {
   email: email.type.describe(email.description),
   password: newPassword,
-  firstName: userShape.firstName.unwrap(),
-  lastName: userShape.lastName.unwrap(),
-  phone: userShape.phone,
+  firstName: userInputs.firstName.unwrap(),
+  lastName: userInputs.lastName.unwrap(),
+  phone: userInputs.phone,
   referralCode: z
     .string()
     .nullish()
@@ -45,7 +46,7 @@ interface Credentials {
 
 function signUpInput<Shape extends typeof shape & z.ZodRawShape>(fields: Shape) {
   return withRule(z.strictObject(fields), ['email', 'password'], (input: Credentials): Record<string, string> =>
-    isTheEmail(input.password, input.email) ? { password: IS_THE_EMAIL } : {},
+    isTheEmail(input.password, input.email) ? { password: NOT_THE_EMAIL } : {},
   );
 }
 
@@ -71,7 +72,7 @@ export const signUpContractor = operation({
   budget: 'signUp',
   refusals: ['EMAIL_TAKEN', 'UNKNOWN_REFERRAL_CODE'],
   ignoresKeyAndDryRun: true,
-  input: signUpInput({ ...shape, companyName: contractorShape.companyName }),
+  input: signUpInput({ ...shape, companyName: contractorInputs.companyName }),
   run: (call, input) =>
     signUp(call, 'contractor', input, async (tx, userId) => {
       const [contractor] = await insertContractor(tx, {
@@ -124,8 +125,7 @@ async function signUp(
       return { ...sessionOf(services, user, session), user, ...profile, tokensAwarded, confirmationSent };
     });
   const account = await withFreeReferralCode(createAccount);
-  // The caller wasn't a user yet when the transaction was committed, so the commit didn't store a position for them.
-  await services.replica?.bringUpToDate([id]);
+  await announceChange(services, id);
   return account;
 }
 

@@ -8,11 +8,11 @@ import { openBalance } from '../../store/ledger/ledger.js';
 import { expireLinks } from '../../store/accounts/mails.js';
 import { newId } from '../../store/new-id.js';
 import { revokeSessionsAndKeys } from '../../store/sessions/sessions.js';
-import { restorePerson } from '../../store/accounts/suspensions.js';
+import { markRestored } from '../../store/accounts/suspensions.js';
 import { logAccountEvents } from '../../store/events/account-events.js';
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import type { Services } from '../services.js';
-import { IS_THE_EMAIL, isTheEmail, newPassword } from '../accounts/password-checks.js';
+import { NOT_THE_EMAIL, isTheEmail, newPassword } from '../accounts/password-checks.js';
 import { enqueueMail } from '../accounts/mails-and-links.js';
 import { newReferralCode } from '../accounts/sign-up.js';
 
@@ -73,7 +73,7 @@ export async function setAdminPassword(services: Services, email: string, passwo
   await services.db.inTransaction(async (tx) => {
     await setPasswordHash(tx, { userId, passwordHash });
     await revokeSessionsAndKeys(tx, { userId, except: null });
-    await restorePerson(tx, userId);
+    await markRestored(tx, userId);
     await pauseEndpoints(tx, { userId, pausedReason: 'account_recovered' });
     await expireLinks(tx, { userId, email: address, undosSince: null });
     await logAccountEvents(tx, [{ type: 'account.password_changed', userId, data: { cause: 'operator' } }]);
@@ -88,7 +88,7 @@ async function accountOf(services: Services, email: string) {
 }
 
 function checkedPassword(email: string, password: string): string {
-  if (isTheEmail(password, email)) throw new Error(`The password ${IS_THE_EMAIL}.`);
+  if (isTheEmail(password, email)) throw new Error(`The password ${NOT_THE_EMAIL}.`);
   return read(newPassword, 'The password', password);
 }
 

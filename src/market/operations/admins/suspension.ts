@@ -1,13 +1,14 @@
 /** Suspends and restores people. `market/rules/people/suspension.ts` describes a suspension's effects. */
 import { z } from 'zod';
-import { refuse, unauthorized } from '../../rules/errors.js';
+import { refuse } from '../../rules/errors.js';
+import { unauthenticated } from '../../../platform/errors.js';
 import type { UserId } from '../../rules/ids.js';
 import { assertMaySuspend } from '../../rules/people/suspension.js';
 import type { Db } from '../../../platform/db/database.js';
 import { lockAccount } from '../../store/accounts/accounts.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { expireEmailChanges } from '../../store/accounts/mails.js';
-import { lockPersonAndAdmins, restorePerson, suspendPerson, restoreAtEnd } from '../../store/accounts/suspensions.js';
+import { lockUserAndAdmins, markRestored, markSuspended, restoreAtEnd } from '../../store/accounts/suspensions.js';
 import { pauseEndpoints } from '../../store/webhooks/webhooks.js';
 import { operation } from '../operation.js';
 import { timestampInBody } from '../../../platform/fields/shapes.js';
@@ -39,12 +40,12 @@ export const suspendUser = operation({
   async run(call, { id, until = null, reason }): Promise<UserWithProfile> {
     const { services, viewer, caller } = call;
     await call.db.inTransaction(async (tx) => {
-      const person = await lockPerson(tx, id, viewer.userId);
+      const person = await lockUserAsAdmin(tx, id, viewer.userId);
       assertMaySuspend(viewer.userId, id);
       if (person.suspendedAt && person.suspendedUntil?.getTime() === until?.getTime()) return;
       await pauseEndpoints(tx, { userId: id, pausedReason: 'suspended' });
       await tx.commitWith(
-        suspendPerson(tx, id, until),
+        markSuspended(tx, id, until),
         endSessionsAndKeys({ db: tx, services, caller }, { userId: id, except: null }),
         expireEmailChanges(tx, { userId: id }),
         recordAdminAction(tx, viewer, { action: 'suspendUser', subjectId: id, reason, until }),
@@ -64,10 +65,10 @@ export const restoreUser = operation({
   input: personInput.extend({ reason: optionalReason }),
   async run(call, { id, reason }): Promise<UserWithProfile> {
     await call.db.inTransaction(async (tx) => {
-      const person = await lockPerson(tx, id, call.viewer.userId);
+      const person = await lockUserAsAdmin(tx, id, call.viewer.userId);
       if (!person.suspendedAt) return;
       await tx.commitWith(
-        restorePerson(tx, id),
+        markRestored(tx, id),
         recordAdminAction(tx, call.viewer, { action: 'restoreUser', subjectId: id, reason }),
       );
     });
@@ -99,10 +100,10 @@ function noSuchUser() {
   return refuse('NOT_FOUND', { message: 'User not found.' });
 }
 
-async function lockPerson(tx: Db, id: UserId, adminId: UserId) {
-  const locked = await lockPersonAndAdmins(tx, { id });
+async function lockUserAsAdmin(tx: Db, id: UserId, adminId: UserId) {
+  const locked = await lockUserAndAdmins(tx, { id });
   // Another admin suspended the caller while this call waited for the lock.
-  if (locked.find((one) => one.id === adminId)?.suspendedAt) throw unauthorized('UNAUTHENTICATED', 'session_ended');
+  if (locked.find((one) => one.id === adminId)?.suspendedAt) throw unauthenticated('session_ended');
   const person = locked.find((one) => one.id === id);
   if (!person) throw noSuchUser();
   return person;

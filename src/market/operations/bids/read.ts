@@ -19,7 +19,7 @@ import { operation } from '../operation.js';
 import { pageRequest, pageShape, perPage } from '../../../platform/call/paging.js';
 import { idInPath } from '../../rules/id-fields.js';
 
-export const GUARANTEED_THEN_NEWEST = ['flag', 'time', 'text'] as const;
+export const GUARANTEED_THEN_NEWEST = ['boolean', 'time', 'text'] as const;
 export const guaranteedThenNewest = ({ guaranteedView, createdAt, id }: Bid): Position => [
   guaranteedView,
   createdAt,

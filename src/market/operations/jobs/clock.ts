@@ -146,7 +146,7 @@ async function checkJob(
   const { job, now } = row;
   const stakes = STATES_OPEN_TO_BIDS.includes(job.status) ? await selectStakes(tx, { id }) : [];
   const check: Check = { tx, job, stakes, settings, now };
-  if (isPaused(row)) return job.pausedFrom === null ? pause(check) : change(check, { nextLookAt: null });
+  if (isPaused(row)) return job.pausedFrom === null ? pause(check) : change(check, { nextCheckAt: null });
   if (job.pausedFrom !== null) return resume(check, job.pausedFrom);
   const step = clockStep(job, settings, now);
   if (step.is === 'remind') return remind(check, step.to);
@@ -155,7 +155,7 @@ async function checkJob(
   const [stake, stakesStep] = steps.find(([, { is }]) => is !== 'wait') ?? [];
   if (stake && stakesStep?.is === 'remind') return remindOfStake(check, stake, stakesStep.to);
   if (stake) return releaseStake(check, stake);
-  return change(check, { nextLookAt: earliest([step, ...steps.map(([, one]) => one)], now) });
+  return change(check, { nextCheckAt: earliest([step, ...steps.map(([, one]) => one)], now) });
 }
 
 interface Suspensions {
@@ -179,7 +179,7 @@ function earliest(steps: readonly ClockStep[], now: Date): Date | null {
 }
 
 /** Returns when the clock checks the job next, after these changes. */
-function nextLookAt({ job, stakes, settings, now }: Check, changes: JobChanges & { isWarned?: boolean } = {}) {
+function nextCheckAt({ job, stakes, settings, now }: Check, changes: JobChanges & { isWarned?: boolean } = {}) {
   const steps = [
     clockStep({ ...job, ...changes }, settings, now),
     ...stakes.map((stake) => stakeStep(stake, settings, now)),
@@ -219,29 +219,29 @@ function reminder({ status, awardedContractorId }: JobRow, to: Reminded, data: N
 function remind(check: Check, to: Reminded): Promise<ClockAction> {
   const { job, settings, now } = check;
   const changes = { remindedAt: now };
-  const next = nextLookAt(check, { ...changes, isWarned: settings.mode === 'act' });
-  return write('remind', check, reminder(job, to), { ...changes, nextLookAt: next });
+  const next = nextCheckAt(check, { ...changes, isWarned: settings.mode === 'act' });
+  return write('remind', check, reminder(job, to), { ...changes, nextCheckAt: next });
 }
 
 function remindOfStake(check: Check, stake: StakeTimer, to: Reminded): Promise<ClockAction> {
   const { tx, job, stakes, settings, now } = check;
   const { bidId } = stake;
   const reminded = { ...stake, remindedAt: now, isWarned: settings.mode === 'act' };
-  const next = nextLookAt({ ...check, stakes: [...stakes.filter((one) => one !== stake), reminded] });
-  return write('remind', check, reminder(job, to, { bidId }), { nextLookAt: next }, setStakeReminded(tx, { bidId }));
+  const next = nextCheckAt({ ...check, stakes: [...stakes.filter((one) => one !== stake), reminded] });
+  return write('remind', check, reminder(job, to, { bidId }), { nextCheckAt: next }, setStakeReminded(tx, { bidId }));
 }
 
 function releaseStake(check: Check, stake: StakeTimer): Promise<ClockAction> {
   const { tx, stakes } = check;
   const { bidId, contractorId } = stake;
   const event = { type: STAKE_DEADLINE.event, actorId: null, bidderId: contractorId, data: { bidId } };
-  const next = nextLookAt({ ...check, stakes: stakes.filter((one) => one !== stake) });
-  return write(STAKE_DEADLINE.action, check, event, { nextLookAt: next }, releaseHolds(tx, [bidId]));
+  const next = nextCheckAt({ ...check, stakes: stakes.filter((one) => one !== stake) });
+  return write(STAKE_DEADLINE.action, check, event, { nextCheckAt: next }, releaseHolds(tx, [bidId]));
 }
 
 function pause(check: Check): Promise<ClockAction | void> {
   const { job, now, settings } = check;
-  const changes = { pausedFrom: now, nextLookAt: null };
+  const changes = { pausedFrom: now, nextCheckAt: null };
   return settings.mode === 'off' ? change(check, changes) : write('remind', check, reminder(job, 'admin'), changes);
 }
 
@@ -256,7 +256,7 @@ async function resume({ tx, job, settings, now }: Check, pausedFrom: Date): Prom
     // A reminder from before the clock could act must not become a warning.
     remindedAt: settings.mode === 'act' && !job.isWarned ? null : later(job.remindedAt),
     pausedFrom: null,
-    nextLookAt: now,
+    nextCheckAt: now,
   };
   await tx.commitWith(updateJob(tx, job, changes), delayStakes(tx, { id: job.id, seconds: ms / 1_000 }));
 }

@@ -36,7 +36,13 @@ import { newId } from '../../store/new-id.js';
 import { operation } from '../operation.js';
 import { readOnly } from '../../../platform/fields/read-only.js';
 import { withFieldRules, fieldsOfEditedJob, fieldsOfNewJob, ofJob } from './inputs.js';
-import { assertJobAllowed, lockVisibleJob, type LockedJob, readableJob, type ReadableJob } from './visible-job.js';
+import {
+  assertJobAllowed,
+  lockVisibleJob,
+  type LockedJobOfCall,
+  readableJob,
+  type ReadableJob,
+} from './visible-job.js';
 import { locate } from '../places/places.js';
 
 const newJob = withFieldRules(entityInput(JOB, fieldsOfNewJob));
@@ -144,7 +150,7 @@ const readFactsOfUrgencyEdit = factsReader((role) => [
   'ownerUserId',
 ]);
 
-function chargeOwner({ tx, job, facts }: LockedJob, charge: number): Promise<unknown> {
+function chargeOwner({ tx, job, facts }: LockedJobOfCall, charge: number): Promise<unknown> {
   assertKnown(facts, ['ownerUserId']);
   return moveTokens(tx, { userId: facts.ownerUserId, change: -charge, reason: 'urgency_raise', jobId: job.id });
 }

@@ -15,7 +15,7 @@ import { releaseHolds } from '../../store/bids/holds.js';
 import type { NewEvent } from '../../store/events/events.js';
 import type { JobChanges } from '../../store/jobs/jobs.js';
 import { moveTokens } from '../../store/ledger/ledger.js';
-import type { JobToMove } from './visible-job.js';
+import type { LockedJob } from './visible-job.js';
 
 export interface EffectResult {
   /** Changes to the job's row, which are written together with the state change. */
@@ -40,19 +40,19 @@ export interface EffectInput {
 
 interface Effect {
   readonly facts: readonly FactName[];
-  apply(this: void, jobToMove: JobToMove, input: EffectInput): EffectResult;
+  apply(this: void, jobToMove: LockedJob, input: EffectInput): EffectResult;
 }
 
 /** The effect's type lets its code use only the facts that are named here. */
 function effect<Fact extends FactName = never>(
   facts: readonly Fact[],
-  apply: (jobToMove: JobToMove<Fact>, input: EffectInput) => EffectResult,
+  apply: (jobToMove: LockedJob<Fact>, input: EffectInput) => EffectResult,
 ): Effect {
   return {
     facts,
     apply(jobToMove, input) {
       assertKnown(jobToMove.facts, facts);
-      return apply(jobToMove as JobToMove<Fact>, input);
+      return apply(jobToMove as LockedJob<Fact>, input);
     },
   };
 }
@@ -151,7 +151,7 @@ export const EFFECTS: Readonly<Record<TransitionEffect, Effect>> = {
 
 /** Takes the job from its awarded contractor. The job has no live bids until the others are restored. */
 function endAward(
-  { tx, actorId, job: { awardedBidId: id, awardedContractorId: contractorId } }: JobToMove,
+  { tx, actorId, job: { awardedBidId: id, awardedContractorId: contractorId } }: LockedJob,
   { to, event }: (typeof BID_CONSEQUENCES)['decline' | 'revoke'],
   counts: JobChanges,
 ): EffectResult {
@@ -166,7 +166,7 @@ function endAward(
 
 /** Rejects the job's remaining live bids and releases their holds. */
 function rejectBids(
-  tx: JobToMove['tx'],
+  tx: LockedJob['tx'],
   actorId: NewEvent['actorId'],
   bids: readonly LiveBid[],
   { to, event }: (typeof BID_CONSEQUENCES)['passOver' | 'close'],

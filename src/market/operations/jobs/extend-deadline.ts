@@ -53,7 +53,7 @@ export const extendDeadline = operation({
       const changes = {
         deadlineExtendedSeconds: timer.deadlineExtendedSeconds + (until.getTime() - endMs) / 1_000,
         // The clock computes the rest at its next check.
-        nextLookAt: timer.now,
+        nextCheckAt: timer.now,
         eventCount: eventCount + 1,
       };
       const [row] = await tx.commitWith(

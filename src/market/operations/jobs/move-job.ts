@@ -6,7 +6,7 @@ import type { JobState } from '../../rules/states.js';
 import { logEvents, type NewEvent } from '../../store/events/events.js';
 import { updateJob, type JobChanges, type JobRow } from '../../store/jobs/jobs.js';
 import { EFFECTS, type EffectInput } from './effects.js';
-import type { JobToMove } from './visible-job.js';
+import type { LockedJob } from './visible-job.js';
 
 interface Move {
   readonly to: JobState;
@@ -22,7 +22,7 @@ interface Options {
   readonly also?: readonly Promise<unknown>[];
 }
 
-export async function moveJob(row: Move, jobToMove: JobToMove, options: Options): Promise<JobRow> {
+export async function moveJob(row: Move, jobToMove: LockedJob, options: Options): Promise<JobRow> {
   const { tx, actorId, job } = jobToMove;
   const { input, data, also = [] } = options;
   const results = row.effects.map((effect) => EFFECTS[effect].apply(jobToMove, input));

@@ -17,7 +17,13 @@ import { operation, type Operation } from '../operation.js';
 import { ofJob, type JobAddress } from './inputs.js';
 import { EFFECTS, type EffectInput } from './effects.js';
 import { moveJob } from './move-job.js';
-import { assertJobAllowed, lockVisibleJob, type LockedJob, readableJob, type ReadableJob } from './visible-job.js';
+import {
+  assertJobAllowed,
+  lockVisibleJob,
+  type LockedJobOfCall,
+  readableJob,
+  type ReadableJob,
+} from './visible-job.js';
 
 /** `keep` adds an event but doesn't change the state. */
 export type TransitionOutcome = 'move' | 'keep' | 'nothing';
@@ -28,11 +34,11 @@ interface Options<Body extends z.ZodRawShape, Fact extends FactName, Answer> {
   /** The facts that `outcomeOf` and `answer` use, in addition to the facts that the policies and the effects use. */
   readonly facts?: readonly Fact[];
   /** Decides whether this call keeps the job's state. Used only for lifecycle rows with `mayKeepState`. */
-  outcomeOf?(lockedJob: LockedJob<Viewer, Fact>, input: z.infer<z.ZodObject<Body>>): TransitionOutcome;
+  outcomeOf?(lockedJob: LockedJobOfCall<Viewer, Fact>, input: z.infer<z.ZodObject<Body>>): TransitionOutcome;
   /**
    * Gets the current job and the job as it was when it was locked. If this function is omitted, the result is the job.
    */
-  answer?(job: ReadableJob, lockedJob: LockedJob<Viewer, Fact>): Answer;
+  answer?(job: ReadableJob, lockedJob: LockedJobOfCall<Viewer, Fact>): Answer;
 }
 
 export function transition<
@@ -54,7 +60,7 @@ export function transition<
     input: z.strictObject({ ...ofJob, ...body }) as unknown as z.ZodType<JobAddress & z.infer<z.ZodObject<Body>>>,
     run: ({ db, viewer }, input): Promise<Answer> =>
       db.inTransaction(async (tx) => {
-        const lockedJob = (await lockVisibleJob(tx, viewer, input, readFacts)) as LockedJob<Viewer, Fact>;
+        const lockedJob = (await lockVisibleJob(tx, viewer, input, readFacts)) as LockedJobOfCall<Viewer, Fact>;
         await assertJobAllowed(lockedJob, jobDenial(key, lockedJob.policyInput));
         const isDone = row.alreadyDoneIn?.includes(lockedJob.job.status);
         const outcome = isDone ? 'nothing' : (outcomeOf?.(lockedJob, input) ?? 'move');
@@ -80,7 +86,7 @@ type TransitionInput = JobAddress & EffectInput;
 
 interface Run {
   readonly row: JobTransition<EventType>;
-  readonly lockedJob: LockedJob;
+  readonly lockedJob: LockedJobOfCall;
   readonly input: TransitionInput;
 }
 
@@ -95,7 +101,11 @@ function move({ row, lockedJob, input }: Run): Promise<JobRow> {
   return moveJob(row, lockedJob, { input, data: eventDataOf(input), also: decision });
 }
 
-function recordDecision({ operation: action }: JobAction, { tx, viewer, job }: LockedJob, input: TransitionInput) {
+function recordDecision(
+  { operation: action }: JobAction,
+  { tx, viewer, job }: LockedJobOfCall,
+  input: TransitionInput,
+) {
   const { reason, finalDecision, creditContractor } = input;
   const credit = creditContractor ? 'credit' : 'no_credit';
   const decision = action === JOB_TRANSITIONS.complete.operation ? credit : (input.decision ?? finalDecision);

@@ -26,17 +26,17 @@ export async function readJobWith(db: Db, viewer: Viewer, id: JobId, include: Jo
   return readableJob(viewer, visibleTo(viewer, await readJob(db, viewer, id, include)).job);
 }
 
-/** A job that a transaction has locked in order to move it. */
-export interface JobToMove<Fact extends FactName = never> {
+/** A job that a transaction has locked. */
+export interface LockedJob<Fact extends FactName = never> {
   readonly tx: Transaction;
-  /** Null if the clock moves the job. */
+  /** Null if the clock changes the job. */
   readonly actorId: UserId | null;
   readonly job: JobRow;
   readonly facts: Partial<JobFacts> & Pick<JobFacts, Fact>;
 }
 
-/** A locked job, in the transaction of an operation that changes it, with the call's facts. */
-export interface LockedJob<V extends Viewer = Viewer, Fact extends FactName = never> extends JobToMove<Fact> {
+/** A job that a call has locked, with what the policies check. */
+export interface LockedJobOfCall<V extends Viewer = Viewer, Fact extends FactName = never> extends LockedJob<Fact> {
   readonly viewer: V;
   readonly policyInput: PolicyInput;
 }
@@ -54,7 +54,7 @@ export async function lockVisibleJob<V extends Viewer>(
   viewer: V,
   { id, expectedVersion = null, bidId, expectedBidVersion, proposalId, creditContractor }: JobAddress & Named,
   readFacts: ReadFacts,
-): Promise<LockedJob<V>> {
+): Promise<LockedJobOfCall<V>> {
   const [[row], storedFacts] = await pipelined(lockJob(tx, { id }), readFacts(tx, viewer, id));
   const { job, ...facts } = visibleTo(viewer, row && storedFacts && { job: row, ...storedFacts });
   const { liveBids } = facts;
@@ -74,7 +74,10 @@ export async function lockVisibleJob<V extends Viewer>(
 }
 
 /** Reads the caller's available actions only for a denial that names alternatives. */
-export async function assertJobAllowed({ tx, viewer, job }: LockedJob, denial: Denial | undefined): Promise<void> {
+export async function assertJobAllowed(
+  { tx, viewer, job }: LockedJobOfCall,
+  denial: Denial | undefined,
+): Promise<void> {
   if (!denial?.namesAlternatives) return assertAllowed(denial);
   const parts = await readPartsOfMany(tx, viewer, [job], { facts: true });
   const facts = parts.get(job)?.facts ?? {};

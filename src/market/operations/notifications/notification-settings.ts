@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { Db } from '../../../platform/db/database.js';
 import { emptyInput } from '../../../platform/fields/shapes.js';
-import { refuse, unauthorized } from '../../rules/errors.js';
+import { refuse } from '../../rules/errors.js';
+import { unauthenticated } from '../../../platform/errors.js';
 import { notificationSetting } from '../../rules/entities/notification.js';
 import {
   NOTIFIED_TYPES,
@@ -36,7 +37,7 @@ export const readNotificationSettings = operation({
 
 async function settingsOf(db: Db, { userId, role }: Viewer): Promise<NotificationSettings> {
   const [row] = await selectNotificationSettings(db, { userId });
-  if (!row) throw unauthorized('UNAUTHENTICATED', 'session_ended');
+  if (!row) throw unauthenticated('session_ended');
   const chosen = new Map(row.chosen.map(({ type, channel }) => [type, channel]));
   return {
     settings: settableTypesOf(role).map((one) => ({

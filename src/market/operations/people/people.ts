@@ -13,13 +13,13 @@ export function emailTaken(): Refusal {
   return refuse('EMAIL_TAKEN', { fields: { email: 'already belongs to an account' } });
 }
 
-export const userShape = writtenInputs(USER);
-export const homeownerShape = writtenInputs(HOMEOWNER);
+export const userInputs = writtenInputs(USER);
+export const homeownerInputs = writtenInputs(HOMEOWNER);
 
 const contractorFields = writtenInputs(CONTRACTOR);
 
 /** Null clears a list, just as it clears any other field. */
-export const contractorShape = {
+export const contractorInputs = {
   ...contractorFields,
   serviceAreas: listOrNone(contractorFields.serviceAreas),
   specialties: listOrNone(contractorFields.specialties),

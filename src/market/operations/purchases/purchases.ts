@@ -29,7 +29,7 @@ import {
   type PurchaseRow,
 } from '../../store/ledger/purchases.js';
 import { newId } from '../../store/new-id.js';
-import { assertUndisputed, lockOwnAccount, ownAddress } from '../accounts/own-account.js';
+import { assertUndisputed, lockOwnAccount, ownCredentials } from '../accounts/own-account.js';
 import { operation } from '../operation.js';
 import type { Services } from '../services.js';
 import { ownerOf, seesTokensOf, tokenOwner } from '../tokens/tokens.js';
@@ -63,7 +63,7 @@ export const buyTokens = operation({
     return db.inTransaction(async (tx) => {
       // An undo of the email change waits until it can see the purchase.
       await lockOwnAccount(tx, viewer);
-      assertUndisputed(await ownAddress(tx, userId));
+      assertUndisputed(await ownCredentials(tx, userId));
       const [account] = await lockBalance(tx, { userId });
       await assertWithinLimits(tx, userId);
       const pack = packs.find(({ id }) => id === input.pack);
@@ -88,7 +88,7 @@ export const buyTokens = operation({
     let purchase = await orderOf(db, id);
     if (purchase.status === 'pending' && purchase.sessionId === null) {
       if (!providerOf(services, purchase)) throw notConfigured();
-      assertUndisputed(await ownAddress(db, viewer.userId));
+      assertUndisputed(await ownCredentials(db, viewer.userId));
       await orUnavailable(callProvider(services, db, id, 'call'));
       purchase = await orderOf(db, id);
     }

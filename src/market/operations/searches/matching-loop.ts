@@ -24,10 +24,10 @@ export function openMatching({ queue: { db }, live, log, databaseWatch }: Matchi
       if (!databaseWatch.problem) log.warn({ err: error }, 'matching saved searches failed; retrying');
     },
   );
-  const stopHearing = live.onEvents(() => hasSearches && matching.wake());
+  const stopListening = live.onEvents(() => hasSearches && matching.wake());
   return {
     async close() {
-      stopHearing();
+      stopListening();
       await matching.close();
     },
   };

@@ -14,26 +14,26 @@ import type { Call } from '../operation.js';
 type EndingCall = Pick<Call<unknown>, 'db' | 'services' | 'caller'>;
 
 export async function endSession(call: EndingCall, sessionId: SessionId): Promise<void> {
-  announceAfterCommit(call, await revokeSession(call.db, { sessionId }));
+  endHereAfterCommit(call, await revokeSession(call.db, { sessionId }));
 }
 
 export async function endSessionsAndKeys(call: EndingCall, { userId, except }: SessionsToEnd): Promise<void> {
-  announceAfterCommit(call, await revokeSessionsAndKeys(call.db, { userId, except }));
+  endHereAfterCommit(call, await revokeSessionsAndKeys(call.db, { userId, except }));
 }
 
 /** API keys stay valid. Returns the number of ended sessions. */
 export async function endLogins(call: EndingCall, { userId, except }: SessionsToEnd): Promise<number> {
   const ended = await revokeLogins(call.db, { userId, except });
-  announceAfterCommit(call, ended);
+  endHereAfterCommit(call, ended);
   return ended.length;
 }
 
-function announceAfterCommit(
+function endHereAfterCommit(
   { db, services, caller }: EndingCall,
   sessions: readonly { readonly id: SessionId }[],
 ): void {
   caller.forgetViewerOf(sessions);
   db.afterCommit(() => {
-    for (const { id } of sessions) services.live.announceSessionEnd(id);
+    for (const { id } of sessions) services.live.endSessionHere(id);
   });
 }

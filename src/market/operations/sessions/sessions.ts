@@ -1,12 +1,11 @@
 /** Logs users in, refreshes sessions, and logs users out. Also lists, reads, and ends the caller's own sessions. */
 import { z } from 'zod';
 import { unauthorized, type UNAUTHORIZED_MESSAGES, refuse } from '../../rules/errors.js';
-import { suspended } from '../../rules/people/suspension.js';
+import { accountSuspended } from '../../rules/people/suspension.js';
 import { isId, type SessionId, type UserId } from '../../rules/ids.js';
 import { TEXT } from '../../rules/market-limits.js';
 import { SESSION } from '../../../platform/caller-limits.js';
 import { text } from '../../../platform/fields/values.js';
-import { addressIdentity } from '../../../platform/security/address.js';
 import { findCredentials, type Contractor, type Homeowner, type User } from '../../store/accounts/accounts.js';
 import {
   openSession,
@@ -45,7 +44,7 @@ export const logIn = operation({
   }),
   async run(call, { email, password }): Promise<Session> {
     const { db, services, caller } = call;
-    const whoFromWhere = `${email} ${addressIdentity(caller.request.address)}`;
+    const whoFromWhere = `${email} ${caller.client.address}`;
     const attempt = await caller.consume('logInPerAccountAndAddress', whoFromWhere);
     const session = await countingFailure(caller, email, async () => {
       const account = await findCredentials(db, email);
@@ -59,7 +58,7 @@ export const logIn = operation({
         throw error;
       });
       if (!account || !matches) return undefined;
-      if (account.user.suspendedAt) throw suspended(account.user.suspendedUntil, new Date());
+      if (account.user.suspendedAt) throw accountSuspended(account.user.suspendedUntil, new Date());
       const newSession = await db.inTransaction((tx) =>
         openSession(tx, {
           userId: account.user.id,
@@ -81,7 +80,7 @@ export const refreshSession = operation({
     `Exchanges a refresh token for a new access token and a new refresh token. If you use the old ` +
     `refresh token again within ${SESSION.leewaySeconds} seconds of its first use, you get the same new refresh token.`,
   allows: 'anyone',
-  budget: 'own',
+  budget: 'consumedByOperation',
   refusals: ['INVALID_REFRESH_TOKEN'],
   ignoresKeyAndDryRun: true,
   input: z.strictObject({ refreshToken: z.string().describe('The session’s newest refresh token.') }),
@@ -90,7 +89,7 @@ export const refreshSession = operation({
     const isOne = isId('refreshToken', refreshToken);
     const usedToken = isOne ? await findRefreshToken(db, refreshToken) : undefined;
     if (!usedToken) {
-      await caller.consume('invalidToken', addressIdentity(caller.request.address));
+      await caller.consume('invalidToken', caller.client.address);
       throw unauthorized('INVALID_REFRESH_TOKEN', isOne ? 'invalid' : 'malformed');
     }
     await caller.consume('refresh', usedToken.sessionId);

@@ -73,7 +73,7 @@ export const createWebhookEndpoint = operation({
         eventTypes: [...new Set(input.eventTypes)],
         accountEventTypes: [...new Set(input.accountEventTypes)],
         secrets,
-        sealedBy: encryptor.keyName,
+        keyName: encryptor.keyName,
       });
       if (!row) throw new Error('A new webhook endpoint could not be read back.');
       return row;
@@ -217,7 +217,7 @@ export const rotateWebhookSecret = operation({
       const { secrets: storedSecrets } = await lockOwnEndpoint(tx, viewer, endpoint);
       const old = expiringSecrets(storedSecrets, Date.now()).flatMap((one) => reencrypt(one));
       const secrets = [{ sealed: encryptor.encrypt(secret, endpoint), endsAt: null }, ...old];
-      const [row] = await updateWebhookSecrets(tx, { id: endpoint, secrets, sealedBy: encryptor.keyName });
+      const [row] = await updateWebhookSecrets(tx, { id: endpoint, secrets, keyName: encryptor.keyName });
       if (!row) throw noSuchEndpoint();
       return row;
     });

@@ -169,7 +169,7 @@ export interface JobTimer extends Timer {
   readonly disputedFrom: Date | null;
   readonly deadlineExtendedSeconds: number;
   /** When the clock checks the job next. Null if it has nothing to do. */
-  readonly nextLookAt: Date | null;
+  readonly nextCheckAt: Date | null;
   /** When the clock noticed that a person who would have to respond is suspended. */
   readonly pausedFrom: Date | null;
 }
@@ -350,8 +350,8 @@ export function upcomingActions(
   if (settings.mode !== 'act' || job.pausedFrom !== null) return [];
   const end = rowOf(job)?.end;
   const actions = [
-    end && upcoming(CLOCK_TRANSITIONS[end.transition], scheduleOf(job, settings), job, job.nextLookAt),
-    ...stakes.map((stake) => upcoming(STAKE_DEADLINE, scheduleOfStake(stake, settings), stake, job.nextLookAt)),
+    end && upcoming(CLOCK_TRANSITIONS[end.transition], scheduleOf(job, settings), job, job.nextCheckAt),
+    ...stakes.map((stake) => upcoming(STAKE_DEADLINE, scheduleOfStake(stake, settings), stake, job.nextCheckAt)),
   ];
   const known = actions.filter((one) => one !== undefined);
   return known.toSorted((one, other) => one.at.getTime() - other.at.getTime()).slice(0, UPCOMING_MAX);
@@ -361,14 +361,14 @@ function upcoming(
   { action, unless }: Pick<UpcomingAction, 'action' | 'unless'>,
   schedule: Schedule | undefined,
   { remindedAt, isWarned }: Timer,
-  nextLookAt: Date | null,
+  nextCheckAt: Date | null,
 ): UpcomingAction | undefined {
   if (!schedule || schedule.endMs === null) return undefined;
   const lastReminderMs = schedule.reminders.at(-1)?.[1] ?? -Infinity;
   const remindedMs = isWarned && remindedAt ? remindedAt.getTime() : -Infinity;
   const isReminded = remindedMs > -Infinity && remindedMs >= lastReminderMs;
   // If the last reminder is late, the clock's next check sends it.
-  const warnedMs = isReminded ? remindedMs : Math.max(lastReminderMs, nextLookAt?.getTime() ?? -Infinity);
+  const warnedMs = isReminded ? remindedMs : Math.max(lastReminderMs, nextCheckAt?.getTime() ?? -Infinity);
   return { action, at: new Date(Math.max(schedule.endMs, warnedMs + WARNING_MS)), unless };
 }
 
@@ -419,7 +419,13 @@ export function firstCheckSeconds({
 /** How long after a bid with a stake the clock checks its job. */
 export const FIRST_STAKE_CHECK_SECONDS = STAKE_DEADLINE.reminderHour * 3_600;
 
-const NEW_TIMER = { remindedAt: null, isWarned: false, pausedFrom: null, nextLookAt: null, deadlineExtendedSeconds: 0 };
+const NEW_TIMER = {
+  remindedAt: null,
+  isWarned: false,
+  pausedFrom: null,
+  nextCheckAt: null,
+  deadlineExtendedSeconds: 0,
+};
 
 function secondsUntilCheck(step: ClockStep): number | null {
   return step.is === 'wait' && step.until !== null ? step.until.getTime() / 1_000 : null;

@@ -1,7 +1,7 @@
 /**
  * `lifecycle.ts` names each operation's effects, and the documents print the descriptions in this file.
- * `operations/jobs/effects.ts` implements each effect under the same name, so the documented effects can't drift from
- * the actual ones.
+ * `operations/jobs/effects.ts` implements the effects of transitions under the same names, so the documented effects
+ * can't drift from the actual ones.
  */
 import { statesIn } from '../states.js';
 import { eitherOf } from '../words.js';

@@ -8,7 +8,7 @@ export interface JobFacts {
   readonly ownBids: readonly BidState[];
   readonly isOwnerSuspended: boolean;
   /** True if support has to decide who owns the viewer's account. */
-  readonly isEmailDisputed: boolean;
+  readonly isEmailUndoPending: boolean;
   /** This account pays for the job and gets the refunds, no matter who makes the call. */
   readonly ownerUserId: UserId;
   /** In a contractor's call, the contractor's available tokens. In any other call, the owner's. */

@@ -4,7 +4,7 @@
  * and pauses their webhooks until they resume them. Until the person is restored, `insertSession` doesn't open
  * sessions. Their open jobs disappear from contractors' lists and accept no bids, but contractors who have already bid
  * can read them by their IDs (`listedJobs` and `isOpenToBids`). Their live bids stay but can't be awarded
- * (`liveBidsOfJob`). Existing work continues, such as jobs in progress and disputes. Everything that the person wrote
+ * (`lockVisibleJob`). Existing work continues, such as jobs in progress and disputes. Everything that the person wrote
  * is kept.
  */
 import { refuse, unauthorized } from '../errors.js';
@@ -12,7 +12,7 @@ import type { Refusal } from '../../../platform/errors.js';
 import type { UserId } from '../ids.js';
 
 /** The message doesn't contain the reason, which only admins can see. */
-export function suspended(until: Date | null, now: Date): Refusal {
+export function accountSuspended(until: Date | null, now: Date): Refusal {
   const end = until && ` until ${(until.getTime() - now.getTime() < DAY_MS ? TIME : DAY).format(until)}`;
   const message = `This account is suspended${end ?? ''}. Contact support if you think this is a mistake.`;
   return unauthorized('INVALID_CREDENTIALS', 'suspended', message, { until });

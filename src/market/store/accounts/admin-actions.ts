@@ -24,7 +24,7 @@ interface NewAction {
   readonly decision?: string | undefined;
 }
 
-/** Run this as one of the last statements in the transaction that performs the action. */
+/** Call this in the transaction that performs the action. */
 export async function recordAdminAction(tx: Db, { userId }: Pick<Viewer, 'userId'>, action: NewAction): Promise<void> {
   const { reason = null, until, amount = null, decision = null, ...what } = action;
   const details = { reason, until: until?.toISOString() ?? null, amount, decision };

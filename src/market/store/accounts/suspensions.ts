@@ -9,8 +9,8 @@ import { users } from '../tables/accounts.js';
 const { id, userType, suspendedAt, suspendedUntil } = users;
 
 /** The rows are locked in a fixed order, so two admins who suspend each other at the same time can't deadlock. */
-export const lockPersonAndAdmins = statement(
-  'lockPersonAndAdmins',
+export const lockUserAndAdmins = statement(
+  'lockUserAndAdmins',
   { id, userType, suspendedAt, suspendedUntil },
   ($: Placeholders<{ id: UserId }>, fields) =>
     selectFrom(users, fields, or(eq(id, $('id')), sql`${userType} = 'admin'`))
@@ -34,7 +34,7 @@ const setSuspension = statement('setSuspension', {}, ($: Placeholders<{ id: User
  * The caller also pauses the person's webhooks, ends their sessions, revokes their API keys, and expires their pending
  * email changes.
  */
-export async function suspendPerson(tx: Db, person: UserId, until: Date | null): Promise<void> {
+export async function markSuspended(tx: Db, person: UserId, until: Date | null): Promise<void> {
   await Promise.all([
     setSuspension(tx, { id: person, until: until && until.toISOString() }),
     // Without an end, the task is deleted too, because an end that was set earlier no longer applies.
@@ -49,7 +49,7 @@ const clearSuspension = statement('clearSuspension', {}, ($: Placeholders<{ id: 
     .where(eq(id, $('id'))),
 );
 
-export async function restorePerson(tx: Db, person: UserId): Promise<void> {
+export async function markRestored(tx: Db, person: UserId): Promise<void> {
   await Promise.all([clearSuspension(tx, { id: person }), deleteTaskOf(tx, taskOf(person))]);
 }
 

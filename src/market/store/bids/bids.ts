@@ -22,7 +22,7 @@ import {
 } from '../../../platform/db/statement.js';
 import { bids } from '../tables/bids.js';
 import { jobs } from '../tables/jobs.js';
-import { forEachRole, isBidderDisputed, isBidderSuspended } from '../visibility.js';
+import { forEachRole, isBidderUndoPending, isBidderSuspended } from '../visibility.js';
 
 const { jobCreatedAt: _listedBy, ...storedColumns } = getTableColumns(bids);
 
@@ -51,7 +51,7 @@ const jobParties = {
 export const selectBids = mayBeStale(
   statement(
     'selectBids',
-    { bid: bidColumns, job: jobParties, isEmailDisputed: isBidderDisputed.as('is_email_disputed') },
+    { bid: bidColumns, job: jobParties, isEmailUndoPending: isBidderUndoPending.as('is_email_disputed') },
     ($: Placeholders<{ ids: string }>, fields) =>
       builder
         .select(fields)

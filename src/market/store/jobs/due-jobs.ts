@@ -35,8 +35,8 @@ export const selectDueJobs = statement('selectDueJobs', { id: jobs.id }, ($: Pla
   builder
     .select(fields)
     .from(jobs)
-    .where(sql`${jobs.nextLookAt} <= (select ${DEADLINE_NOW}) and ${jobs.id} <> all(${$('without')}::text[])`)
-    .orderBy(jobs.nextLookAt)
+    .where(sql`${jobs.nextCheckAt} <= (select ${DEADLINE_NOW}) and ${jobs.id} <> all(${$('without')}::text[])`)
+    .orderBy(jobs.nextCheckAt)
     .limit($('limit') as never),
 );
 
@@ -94,7 +94,7 @@ export const selectTimer = statement(
 export const postponeCheck = statement('postponeCheck', {}, ($: Placeholders<{ id: JobId; seconds: number }>) =>
   builder
     .update(jobs)
-    .set({ nextLookAt: sql`${DEADLINE_NOW} + make_interval(secs => ${$('seconds')}::int)` })
+    .set({ nextCheckAt: sql`${DEADLINE_NOW} + make_interval(secs => ${$('seconds')}::int)` })
     .where(eq(jobs.id, $('id'))),
 );
 
@@ -139,7 +139,7 @@ export function clockFactsReader(names: readonly FactName[]): (db: Db, id: JobId
   if (names.length === 0) return async () => ({});
   const select = statement(
     'clockFactsReader',
-    ($: Placeholders<{ id: JobId }>) => factColumns(names, { role: 'admin', $: $ as never, isCall: true }),
+    ($: Placeholders<{ id: JobId }>) => factColumns(names, { role: 'admin', $: $ as never, locksBalance: true }),
     ($, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
   );
   return async (db, id) => (await select(db, { id }))[0] ?? {};

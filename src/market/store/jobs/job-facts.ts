@@ -16,7 +16,7 @@ import { isOwnerSuspended, ownBidStates, type ViewerIds } from '../visibility.js
 interface FactQuery {
   readonly role: Role;
   readonly $: Placeholders<ViewerIds>;
-  readonly isCall: boolean;
+  readonly locksBalance: boolean;
 }
 
 /** The work counts as approved if the homeowner approves it, or doesn't respond in time. */
@@ -53,12 +53,12 @@ const isDeadlineExtended = sql`case when "jobs"."status" in (${sql.raw(EXTENDABL
 const FACTS: Readonly<Record<FactName, (query: FactQuery) => SQL>> = {
   ownBids: ({ role, $ }) => ownBidStates(role, $),
   isOwnerSuspended: () => isOwnerSuspended,
-  isEmailDisputed: ({ $ }) =>
+  isEmailUndoPending: ({ $ }) =>
     sql`exists (select from users u where u.id = ${$('userId')} and u.email_undo = 'pending')`,
   ownerUserId: () => ownerUserId,
   // A homeowner sees only their own jobs, so in a list, their balance is read only once.
-  availableTokens: ({ role, $, isCall }) =>
-    availableTo(role === 'admin' ? ownerUserId : sql`${$('userId')}`, { isLocked: isCall }),
+  availableTokens: ({ role, $, locksBalance }) =>
+    availableTo(role === 'admin' ? ownerUserId : sql`${$('userId')}`, { isLocked: locksBalance }),
   bidsToAward: () => bidsToAwardOfJob,
   standingProposal: () => standingProposal,
   reviewWindow: () => reviewWindow,

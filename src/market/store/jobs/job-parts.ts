@@ -191,7 +191,7 @@ function readTimers([job, stakes]: [unknown[], unknown[][]], { party }: JobOfVie
 }
 
 function columnsOfActionFacts(role: Role, $: Placeholders<ViewerIds>) {
-  return factColumns(factsForAvailableActions(role), { role, $, isCall: false });
+  return factColumns(factsForAvailableActions(role), { role, $, locksBalance: false });
 }
 
 const readEvent = jsonReader<EventRow>(eventShape);

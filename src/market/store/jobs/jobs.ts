@@ -46,7 +46,7 @@ const {
   deadlineExtendedSeconds: _extended,
   remindedAt: _reminded,
   pausedFrom: _paused,
-  nextLookAt: _next,
+  nextCheckAt: _next,
   ...jobColumns
 } = getTableColumns(jobs);
 export { jobColumns };
@@ -66,7 +66,7 @@ const selectJob = forEachRole((role) =>
         'selectJob',
         ($: Placeholders<ViewerIds & { id: JobId }>) => ({
           job: { ...jobFields(include), ...partsColumn(include, role, $) },
-          ...factColumns(FACTS_OF_VISIBILITY[role], { role, $, isCall: false }),
+          ...factColumns(FACTS_OF_VISIBILITY[role], { role, $, locksBalance: false }),
         }),
         ($, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
       ),
@@ -117,7 +117,7 @@ const noFacts: ReadFacts = async () => ({});
 function selectFacts(names: readonly FactName[], role: Role): ReadFacts {
   const select = statement(
     'selectFacts',
-    ($: Placeholders<ViewerIds & { id: JobId }>) => factColumns(names, { role, $, isCall: true }),
+    ($: Placeholders<ViewerIds & { id: JobId }>) => factColumns(names, { role, $, locksBalance: true }),
     ($, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
   );
   return async (db, viewer, id) => {
@@ -182,18 +182,18 @@ const NO_DEADLINE = {
   deadlineExtendedSeconds: 0,
   remindedAt: null,
   pausedFrom: null,
-  nextLookAt: null,
+  nextCheckAt: null,
 };
 
 function deadlineColumns(is: DeadlineChange['is'] | undefined, seconds: Placeholder) {
   const later = sql`${DEADLINE_NOW} + make_interval(secs => ${seconds}::int)`;
   switch (is) {
     case 'start':
-      return { deadlineFrom: DEADLINE_NOW, nextLookAt: later };
+      return { deadlineFrom: DEADLINE_NOW, nextCheckAt: later };
     case 'restart':
-      return { deadlineFrom: DEADLINE_NOW, nextLookAt: DEADLINE_NOW };
+      return { deadlineFrom: DEADLINE_NOW, nextCheckAt: DEADLINE_NOW };
     case 'within':
-      return { nextLookAt: sql`least(${jobs.nextLookAt}, ${later})` };
+      return { nextCheckAt: sql`least(${jobs.nextCheckAt}, ${later})` };
     case undefined:
       return {};
   }

@@ -22,7 +22,7 @@ export const jobTimer = {
   deadlineExtendedSeconds: jobs.deadlineExtendedSeconds,
   remindedAt: jobs.remindedAt,
   pausedFrom: jobs.pausedFrom,
-  nextLookAt: jobs.nextLookAt,
+  nextCheckAt: jobs.nextCheckAt,
   isWarned: isWarned(jobs.remindedAt).as('is_warned'),
 } satisfies Record<keyof JobTimer, unknown>;
 

@@ -13,7 +13,7 @@ export const idempotencyRecords = pgTable(
     operation: text().notNull(),
     key: text().notNull(),
     /** An HMAC of the input, so nobody can guess the input. The input may contain passwords. */
-    inputSeal: text().notNull(),
+    inputHmac: text('input_seal').notNull(),
     answer: text().notNull(),
     createdAt: createdAt(),
   },

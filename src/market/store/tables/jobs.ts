@@ -103,7 +103,7 @@ export const jobs = pgTable(
     remindedAt: timestamp(),
     pausedFrom: timestamp(),
     /** When the clock checks the job next. Null if it has nothing to do. */
-    nextLookAt: timestamp(),
+    nextCheckAt: timestamp('next_look_at'),
   },
   (t) => [
     foreignKey({
@@ -132,8 +132,8 @@ export const jobs = pgTable(
       .on(t.awardedContractorId, t.homeownerId)
       .where(sql`${t.awardedContractorId} is not null`),
     index('jobs_to_look_at')
-      .on(t.nextLookAt)
-      .where(sql`${t.nextLookAt} is not null`),
+      .on(t.nextCheckAt)
+      .where(sql`${t.nextCheckAt} is not null`),
     index('jobs_with_paused_deadlines')
       .on(t.id)
       .where(sql`${t.pausedFrom} is not null`),
@@ -204,7 +204,7 @@ export const openJobSearch = pgTable('open_job_search', searchedColumns(), (t) =
 /** The columns that a job's deadline is computed from. Most calls don't read them. */
 export type TimerRow = Pick<
   typeof jobs.$inferSelect,
-  'deadlineFrom' | 'disputedFrom' | 'deadlineExtendedSeconds' | 'remindedAt' | 'pausedFrom' | 'nextLookAt'
+  'deadlineFrom' | 'disputedFrom' | 'deadlineExtendedSeconds' | 'remindedAt' | 'pausedFrom' | 'nextCheckAt'
 >;
 
 export type JobRow = RowOf<typeof JOB, Omit<typeof jobs.$inferSelect, keyof TimerRow>>;

@@ -35,7 +35,7 @@ export const webhookEndpoints = pgTable(
     /** The endpoint's secrets, newest first. */
     secrets: jsonb().$type<readonly StoredSecret[]>().notNull(),
     /** The name of the server's key that encrypts all of these secrets. */
-    sealedBy: text().notNull(),
+    keyName: text('sealed_by').notNull(),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
     /** The last position among the deliveries that were deleted after a month. Null if none was deleted. */
@@ -47,7 +47,7 @@ export const webhookEndpoints = pgTable(
   },
   (t) => [
     index('webhook_endpoints_of_user').on(t.userId, t.createdAt, t.id),
-    index('webhook_endpoints_by_key').on(t.sealedBy),
+    index('webhook_endpoints_by_key').on(t.keyName),
     index('webhook_endpoints_deleted')
       .on(t.deletedAt)
       .where(sql`${t.deletedAt} is not null`),

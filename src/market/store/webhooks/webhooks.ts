@@ -75,7 +75,7 @@ export const countWebhookEndpoints = statement(
     selectFrom(webhookEndpoints, fields, and(eq(webhookEndpoints.userId, $('userId')), isThere)),
 );
 
-const NEW = ['id', 'userId', 'url', 'eventTypes', 'accountEventTypes', 'secrets', 'sealedBy'] as const;
+const NEW = ['id', 'userId', 'url', 'eventTypes', 'accountEventTypes', 'secrets', 'keyName'] as const;
 
 const hasSavedSearch = (userId: Placeholder | SQL) => sql`exists (select from saved_searches s
   join contractors c on c.id = s.contractor_id where c.user_id = ${userId})`;
@@ -141,10 +141,10 @@ export const updateWebhookEndpoint = statement(
 export const updateWebhookSecrets = statement(
   'updateWebhookSecrets',
   shape,
-  ($: Placeholders<Pick<Row, 'id' | 'secrets' | 'sealedBy'>>, fields) =>
+  ($: Placeholders<Pick<Row, 'id' | 'secrets' | 'keyName'>>, fields) =>
     builder
       .update(webhookEndpoints)
-      .set({ ...columns($, ['secrets', 'sealedBy']), updatedAt: sql`now()` })
+      .set({ ...columns($, ['secrets', 'keyName']), updatedAt: sql`now()` })
       .where(eq(webhookEndpoints.id, $('id')))
       .returning(fields),
 );
@@ -177,11 +177,11 @@ const REENCRYPTED_AT_ONCE = 100;
 const selectEncryptedByOthers = statement(
   'selectEncryptedByOthers',
   { id: webhookEndpoints.id, secrets: webhookEndpoints.secrets },
-  ($: Placeholders<{ sealedBy: string; after: string }>, fields) =>
+  ($: Placeholders<{ keyName: string; after: string }>, fields) =>
     selectFrom(
       webhookEndpoints,
       fields,
-      and(ne(webhookEndpoints.sealedBy, $('sealedBy')), isThere, sql`${webhookEndpoints.id} > ${$('after')}`),
+      and(ne(webhookEndpoints.keyName, $('keyName')), isThere, sql`${webhookEndpoints.id} > ${$('after')}`),
     )
       .orderBy(webhookEndpoints.id)
       .limit(REENCRYPTED_AT_ONCE)
@@ -191,18 +191,18 @@ const selectEncryptedByOthers = statement(
 /** If `reencrypt` can't decrypt a secret, it returns undefined, and the stored secret stays unchanged. */
 export async function reencryptWebhookSecrets(
   db: Db,
-  sealedBy: string,
+  keyName: string,
   reencrypt: (sealed: string, id: WebhookEndpointId) => string | undefined,
 ): Promise<number> {
   let reencryptedCount = 0;
   for (let after: string | undefined = ''; after !== undefined;) {
     const last: string = after;
     after = await db.inTransaction(async (tx) => {
-      const endpoints = await selectEncryptedByOthers(tx, { sealedBy, after: last });
+      const endpoints = await selectEncryptedByOthers(tx, { keyName, after: last });
       for (const { id: endpoint, secrets } of endpoints) {
         const reencrypted = secrets.map((secret) => ({ ...secret, sealed: reencrypt(secret.sealed, endpoint) }));
         if (!reencrypted.every((secret): secret is StoredSecret => secret.sealed !== undefined)) continue;
-        await updateWebhookSecrets(tx, { id: endpoint, secrets: reencrypted, sealedBy });
+        await updateWebhookSecrets(tx, { id: endpoint, secrets: reencrypted, keyName });
         reencryptedCount += 1;
       }
       return endpoints.at(-1)?.id;

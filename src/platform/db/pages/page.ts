@@ -122,23 +122,24 @@ export interface PartOfList {
   readonly indexCondition?: SQL | undefined;
 }
 
-export function pagedList<V extends object, F extends Fields>(parts: ListDefinition<V, F>): List<V, Row<F>> {
-  const { name, fields, exactTotalMax = PAGE.exactTotalMax } = parts;
-  const names = Object.keys(parts.keys);
-  const columns = Object.values(parts.keys);
+export function pagedList<V extends object, F extends Fields>(definition: ListDefinition<V, F>): List<V, Row<F>> {
+  const { name, fields, exactTotalMax = PAGE.exactTotalMax } = definition;
+  const names = Object.keys(definition.keys);
+  const columns = Object.values(definition.keys);
   // Only `partOf` and counting by key use this column. Neither occurs in lists that are sorted by an expression.
   const [key] = columns as [PgColumn];
-  const directionOf = (start: PageStart) => (isBackward(start) ? reversed(parts.direction) : parts.direction);
+  const directionOf = (start: PageStart) => (isBackward(start) ? reversed(definition.direction) : definition.direction);
   const inOrder = (direction: Direction) => columns.map(direction === 'asc' ? asc : desc);
-  const from = (on: Db) => (parts.mayBeStale ? (on.forStaleReads ?? on) : on);
-  const countLimit = scanLimitOfCount(exactTotalMax, parts.direction);
+  const from = (on: Db) => (definition.mayBeStale ? (on.forStaleReads ?? on) : on);
+  const countLimit = scanLimitOfCount(exactTotalMax, definition.direction);
   // The SQL contains the page size. As a parameter, it would make Postgres plan every call.
   const pages = cachedByKey<(on: Db, values: V) => Promise<{ rows: Row<F>[]; count?: number }>>();
 
   function pageStatement(size: number, offset: number, start: PageStart, withTotal: boolean) {
     const atMost = offset > 0 ? roundedUp(offset + size + 1) : size + 1;
     return pages(`${size} ${start} ${offset > 0} ${atMost}${withTotal ? ' counted' : ''}`, () => {
-      const gatherRows = withTotal && start === 'first' && atMost <= countLimit.atMost ? parts.gatherRows : undefined;
+      const gatherRows =
+        withTotal && start === 'first' && atMost <= countLimit.atMost ? definition.gatherRows : undefined;
       const direction = directionOf(start);
       const select = ($: Placeholders<V>, selectedFields: F) => {
         const conditionOn = (keys: readonly SQL[]) =>
@@ -152,11 +153,11 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
           positionCondition: conditionOn,
           gatheredRows: gatherRows && sql`select * from gathered`,
         };
-        const page = parts
+        const page = definition
           .rows($, selectedFields, condition, scan)
           .orderBy(...inOrder(direction))
           .limit(size + 1);
-        return scan.offset && !parts.appliesScanLimit ? page.offset(scan.offset) : page;
+        return scan.offset && !definition.appliesScanLimit ? page.offset(scan.offset) : page;
       };
       if (gatherRows) {
         const count = sql`select count(*)::int from (select from gathered limit ${countLimit.atMost}) g`;
@@ -176,14 +177,14 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
 
   /** Selects one indexed column instead of the fields. */
   const rowsToCountByKey = ($: Placeholders<V>, condition: SQL | undefined) =>
-    parts.rows($, { key } as unknown as F, condition, countLimit);
+    definition.rows($, { key } as unknown as F, condition, countLimit);
 
   // In list order, Postgres reads the list's own index.
   const counting = ($: Placeholders<V>): SQL => {
-    const some = parts.rowsToCount
-      ? sql`(${parts.rowsToCount($, countLimit)}) counted`
+    const some = definition.rowsToCount
+      ? sql`(${definition.rowsToCount($, countLimit)}) counted`
       : rowsToCountByKey($, undefined)
-          .orderBy(...inOrder(parts.direction))
+          .orderBy(...inOrder(definition.direction))
           .limit(countLimit.atMost)
           .as('some');
     return builder.select({ count: COUNT }).from(some).getSQL();
@@ -218,7 +219,7 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
       hasNext: isReversed ? start === 'before' : hasMore,
       hasPrevious: isReversed ? hasMore : start === 'after' || isNumbered,
       positionOf: (row) =>
-        names.map((each) => ((parts.keyObject?.(row) ?? row) as Record<string, KeyValue>)[each] as KeyValue),
+        names.map((each) => ((definition.keyObject?.(row) ?? row) as Record<string, KeyValue>)[each] as KeyValue),
       total: countTotal,
     };
   }
@@ -231,7 +232,7 @@ export function pagedList<V extends object, F extends Fields>(parts: ListDefinit
       const position = columns.map((column) => sql`${column}`);
       const direction = directionOf(start);
       const condition = hasPosition(start) ? positionCondition(columns, position, direction, $) : indexCondition;
-      const page = parts
+      const page = definition
         .rows($, typeof fields === 'function' ? fields($) : fields, condition, countLimit)
         .orderBy(...inOrder(direction))
         .limit(size + 1);

@@ -31,8 +31,8 @@ interface Options<V extends object, Item> {
 type Rows<Id, V> = (on: Db, values: V) => Promise<{ id: Id; rows: unknown[][] }[]>;
 
 /** If a total is requested, a second statement reads all lists' totals. */
-export function pagesOfMany<Id extends string, V extends { readonly ids: string }, Item>(parts: Options<V, Item>) {
-  const { name, shape, partOf, totalOf: totalIn, pageOf } = parts;
+export function pagesOfMany<Id extends string, V extends { readonly ids: string }, Item>(options: Options<V, Item>) {
+  const { name, shape, partOf, totalOf: totalIn, pageOf } = options;
   const pages = cachedByKey<Rows<Id, V>>();
   const read = jsonReader<Item>(shape);
   const id = sql<Id>`${EACH_PARENT}`.as('id');
@@ -60,7 +60,7 @@ export function pagesOfMany<Id extends string, V extends { readonly ids: string 
   );
 
   return async (db: Db, values: V, request: SamePageRequest): Promise<Map<Id, Page<Item>>> => {
-    const on = parts.mayBeStale ? (db.forStaleReads ?? db) : db;
+    const on = options.mayBeStale ? (db.forStaleReads ?? db) : db;
     const { size, after, before } = request;
     const start = startOf(request);
     let counted: Promise<Map<Id, number>> | undefined;

@@ -4,7 +4,7 @@ import { customType, numeric, timestamp as pgTimestamp } from 'drizzle-orm/pg-co
 export const byteOrderedText = customType<{ data: string; driverData: string }>({ dataType: () => 'text collate "C"' });
 
 /** A time in milliseconds, the same precision as in clients and cursors. Rounding can put now() in the future. */
-export const timestamp = () => pgTimestamp({ withTimezone: true, precision: 3, mode: 'date' });
+export const timestamp = (name = '') => pgTimestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
 
 export const createdAt = () => timestamp().notNull().defaultNow();
 export const updatedAt = () => timestamp().notNull().defaultNow();

@@ -58,7 +58,7 @@ export function createLimits(measured: Measured, { suggestions }: LimitSettings)
       return measure;
     },
     check: ({ operation, measure, variables, isStream }) => {
-      const refusal = wrongAddress(operation, isStream);
+      const refusal = wrongPath(operation, isStream);
       if (refusal) return { refusals: [refusal] };
       const requested = measure.cost(variables);
       const { cost: max } = GRAPHQL_LIMITS;
@@ -80,7 +80,7 @@ export function createLimits(measured: Measured, { suggestions }: LimitSettings)
 }
 
 /** Refuses subscriptions on the request path, and queries and mutations on the stream path. */
-function wrongAddress({ operation }: OperationDefinitionNode, isStream: boolean): GraphQLError | undefined {
+function wrongPath({ operation }: OperationDefinitionNode, isStream: boolean): GraphQLError | undefined {
   if ((operation === 'subscription') === isStream) return undefined;
   return refusalError(isStream ? SUBSCRIPTIONS_ALONE : NO_SUBSCRIPTIONS);
 }

@@ -19,11 +19,11 @@ export type FindDocument = (request: GraphqlRequest) => GraphqlRequest;
 export function openPersistedDocuments(file: string): FindDocument {
   const documents = readList(file);
   return (request) => {
-    const parameters = request.method === 'GET' ? inAddress(request.search) : inBody.safeParse(request.body).data;
+    const parameters = request.method === 'GET' ? parametersInUrl(request.search) : inBody.safeParse(request.body).data;
     const query = listedDocument(parameters, documents);
     const { documentId, extensions, ...rest } = parameters ?? {};
     return request.method === 'GET'
-      ? { ...request, search: asAddress({ ...rest, query }) }
+      ? { ...request, search: asUrlQuery({ ...rest, query }) }
       : { ...request, body: { ...rest, query } };
   };
 }
@@ -70,12 +70,12 @@ const inBody = z.object({
 
 type RequestParameters = z.infer<typeof inBody>;
 
-function inAddress(search: string): RequestParameters | undefined {
+function parametersInUrl(search: string): RequestParameters | undefined {
   const { extensions, ...others } = Object.fromEntries(new URLSearchParams(search));
   return inBody.safeParse({ ...others, extensions: extensions === undefined ? null : parseOrNull(extensions) }).data;
 }
 
-function asAddress(parameters: Readonly<Record<string, unknown>>): string {
+function asUrlQuery(parameters: Readonly<Record<string, unknown>>): string {
   return new URLSearchParams(
     Object.entries(parameters).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   ).toString();

@@ -34,23 +34,23 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
   #hasEnded = false;
   #last: FormattedExecutionResult | undefined;
 
-  constructor(private readonly parts: StreamOptions) {}
+  constructor(private readonly options: StreamOptions) {}
 
   async next(): Promise<Next> {
     if (this.#hasEnded) return this.#lastResult();
     try {
-      await this.parts.ready();
+      await this.options.ready();
       const event = await this.#nextEvent();
-      if (event.done === true) this.end(this.parts.endOfConnection() ?? 'draining');
+      if (event.done === true) this.end(this.options.endOfConnection() ?? 'draining');
       if (this.#hasEnded || event.done === true) return this.#lastResult();
-      const value = await this.parts.answer(event.value);
+      const value = await this.options.answer(event.value);
       if (this.#hasEnded) return this.#lastResult();
       this.#answers += 1;
-      this.parts.onAnswer();
+      this.options.onAnswer();
       return { value, done: false };
     } catch (error) {
       // When a client leaves, its place in a queue is given up, which isn't a failure.
-      if (!this.#hasEnded) this.end('failed', this.parts.onFailure(error));
+      if (!this.#hasEnded) this.end('failed', this.options.onFailure(error));
       return this.#lastResult();
     }
   }
@@ -62,7 +62,7 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
   async #nextEvent(): ReturnType<EventStream<unknown>['next']> {
     while (!this.#hasEnded) {
       try {
-        return await this.parts.source.next();
+        return await this.options.source.next();
       } catch (error) {
         if (!(error instanceof Refusal) || !RETRYABLE_CODES.includes(error.code)) throw error;
         await delay(STREAM.retryAfterMs, undefined, { ref: false });
@@ -76,17 +76,17 @@ export class AnswerStream implements AsyncGenerator<FormattedExecutionResult, un
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#last = last;
-    this.parts.source.close();
-    this.parts.onEnd(end, this.#answers);
+    this.options.source.close();
+    this.options.onEnd(end, this.#answers);
   }
 
   return(): Promise<Next> {
-    this.end(this.parts.endOfConnection() ?? 'completed');
+    this.end(this.options.endOfConnection() ?? 'completed');
     return Promise.resolve(this.#lastResult());
   }
 
   throw(error: unknown): Promise<Next> {
-    this.end('failed', this.parts.onFailure(error));
+    this.end('failed', this.options.onFailure(error));
     return Promise.resolve(this.#lastResult());
   }
 

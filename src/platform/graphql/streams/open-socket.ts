@@ -13,7 +13,7 @@ import { newRequestId } from '../../http/requests.js';
 import type { Timeouts } from '../../service-limits.js';
 import type { UnreadAnswers } from '../../http/unread.js';
 import { Caller } from '../../call/caller.js';
-import type { FrameServices } from '../../call/services.js';
+import type { PlatformServices } from '../../call/services.js';
 import { levelOf, lineOf, RequestRecord } from '../../telemetry/record.js';
 import { cut, Refusal, refuse } from '../../errors.js';
 import { STREAM, WEB_SOCKET } from '../../caller-limits.js';
@@ -32,13 +32,12 @@ import {
 interface UpgradedConnection {
   readonly request: IncomingMessage;
   readonly socket: Socket;
-  readonly address: string;
   readonly client: Client;
   readonly release: Release;
 }
 
 interface Options {
-  readonly services: FrameServices;
+  readonly services: PlatformServices;
   readonly timeouts: Timeouts;
   readonly unread: Pick<UnreadAnswers, 'hold'>;
   readonly openSubscription: OpenSubscription;
@@ -83,7 +82,7 @@ export class OpenSocket implements Connection {
     private readonly webSocket: WebSocket,
     private readonly upgrade: UpgradedConnection,
     protocol: Server<OpenSocket>,
-    private readonly parts: Options,
+    private readonly options: Options,
   ) {
     const onClosed = protocol.opened(
       {
@@ -111,7 +110,7 @@ export class OpenSocket implements Connection {
 
   /** graphql-ws awaits each send before it asks for the next response. */
   ready(): Promise<void> {
-    return waitForSlot(this.parts.services.quotas.streamEvents, this.upgrade.client);
+    return waitForSlot(this.options.services.quotas.streamEvents, this.upgrade.client);
   }
 
   /** Pings the client. A client that hasn't responded by the next ping is gone. */
@@ -151,7 +150,7 @@ export class OpenSocket implements Connection {
       const viewer = await caller.viewer();
       await caller.consume('read', viewer.userId);
       this.#takeFor(viewer.userId);
-      const { afterExpiryMs } = this.parts.timeouts;
+      const { afterExpiryMs } = this.options.timeouts;
       this.#stopWaiting = endWithSession(caller, viewer, afterExpiryMs, (end) => this.close(end));
       if (this.end) this.#stopWaiting();
       return this.end === undefined;
@@ -187,12 +186,12 @@ export class OpenSocket implements Connection {
   }
 
   async #open(caller: Caller, payload: { readonly query: string }): Promise<OpeningResult> {
-    const underWay = new RequestUnderWay(this.parts.services.quotas.requests, caller.client);
+    const underWay = new RequestUnderWay(this.options.services.quotas.requests, caller.client);
     caller.underWay = underWay;
     try {
       // The protocol requires a query, so a client that names its document by hash sends an empty one.
       const body = payload.query === '' ? { ...payload, query: undefined } : payload;
-      return await this.parts.openSubscription(caller, this, body);
+      return await this.options.openSubscription(caller, this, body);
     } finally {
       underWay.end();
     }
@@ -207,20 +206,19 @@ export class OpenSocket implements Connection {
   }
 
   #logEnd({ request }: Caller, beganMs: number, message: string): void {
-    const { log, metrics } = this.parts.services;
+    const { log, metrics } = this.options.services;
     metrics.recordAnswer(request.record, (performance.now() - beganMs) / 1_000);
     const { requestId, record, client } = request;
     log[levelOf(record)]({ requestId, ...lineOf(record, client) }, message);
   }
 
   #caller(): Caller {
-    const { address, client } = this.upgrade;
+    const { client } = this.upgrade;
     const record = new RequestRecord();
     record.api = 'graphql';
-    return new Caller(this.parts.services, {
+    return new Caller(this.options.services, {
       record,
       requestId: newRequestId(undefined),
-      address,
       client: { address: client.address, isGone: () => this.end !== undefined },
       bearer: this.#bearer,
     });
@@ -230,7 +228,7 @@ export class OpenSocket implements Connection {
     const { client } = this.upgrade;
     this.upgrade.release();
     client.user = user;
-    this.#releaseUser = this.parts.services.quotas.webSockets.take(client);
+    this.#releaseUser = this.options.services.quotas.webSockets.take(client);
     if (this.end) this.#releaseUser();
   }
 
@@ -248,7 +246,7 @@ export class OpenSocket implements Connection {
     // graphql-ws throws this for a message that only servers may send. Only its text identifies it.
     if (error instanceof Error && error.message.startsWith('Unexpected message of type '))
       return this.webSocket.close(CLOSE_CODES.badMessage, error.message);
-    this.parts.services.log.error({ err: error }, 'a WebSocket failed');
+    this.options.services.log.error({ err: error }, 'a WebSocket failed');
     this.webSocket.close(CLOSE_CODES.internal, 'Something went wrong on our end.');
   }
 
@@ -294,11 +292,11 @@ export class OpenSocket implements Connection {
 
   /** Resolves once the operating system has taken the text. Until then, it counts as unread. */
   #send(text: string): Promise<void> {
-    const { webSocket, upgrade, parts } = this;
+    const { webSocket, upgrade, options } = this;
     if (webSocket.readyState !== webSocket.OPEN) return Promise.resolve();
     const sending = new Promise<void>((resolve) => webSocket.send(text, () => resolve()));
     if (webSocket.bufferedAmount === 0) return sending;
-    const release = parts.unread.hold(upgrade.client, Buffer.byteLength(text), () => this.close('slow'));
+    const release = options.unread.hold(upgrade.client, Buffer.byteLength(text), () => this.close('slow'));
     return sending.finally(release);
   }
 }

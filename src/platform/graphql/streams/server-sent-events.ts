@@ -32,7 +32,7 @@ export interface ServerSentEventsOptions {
   readonly openSubscription: OpenSubscription;
 }
 
-export function openServerSentEvents(parts: ServerSentEventsOptions): ServerSentEvents {
+export function openServerSentEvents(options: ServerSentEventsOptions): ServerSentEvents {
   const open = new Set<EventResponse>();
   let isDraining = false;
 
@@ -41,12 +41,12 @@ export function openServerSentEvents(parts: ServerSentEventsOptions): ServerSent
       assertTakesEvents(exchange);
       const viewer = await caller.viewer();
       if (isDraining) throw serverStops();
-      const connection = new EventResponse(exchange.response, caller, parts.unread);
+      const connection = new EventResponse(exchange.response, caller, options.unread);
       // Added before the stream opens, so a logout or a shutdown in the meantime ends this connection too.
       open.add(connection);
-      const stop = endWithSession(caller, viewer, parts.timeouts.afterExpiryMs, (end) => connection.close(end));
+      const stop = endWithSession(caller, viewer, options.timeouts.afterExpiryMs, (end) => connection.close(end));
       try {
-        const result = await parts.openSubscription(caller, connection, body);
+        const result = await options.openSubscription(caller, connection, body);
         caller.underWay?.end();
         setRateLimitHeaders(exchange.response, caller.rateLimitResults);
         if (!result.stream) return await sendRefusedSubscription(exchange, connection, result.errors);

@@ -6,7 +6,7 @@ import { handleProtocols, makeServer } from 'graphql-ws';
 import { WebSocketServer, type ServerOptions } from 'ws';
 import type { Timeouts } from '../../service-limits.js';
 import type { UnreadAnswers } from '../../http/unread.js';
-import type { FrameServices } from '../../call/services.js';
+import type { PlatformServices } from '../../call/services.js';
 import { type Refusal, refuse } from '../../errors.js';
 import { STREAM, WEB_SOCKET } from '../../caller-limits.js';
 import type { Release, Client } from '../../quotas/quota.js';
@@ -19,7 +19,6 @@ export interface Upgrade {
   readonly socket: Socket;
   /** The bytes that arrived after the request's head. */
   readonly head: Buffer;
-  readonly address: string;
   readonly client: Client;
   readonly release: Release;
   refuse(refusal: Refusal): void;
@@ -34,7 +33,7 @@ export interface WebSockets {
 
 export interface WebSocketOptions {
   readonly schema: GraphQLSchema;
-  readonly services: FrameServices;
+  readonly services: PlatformServices;
   readonly timeouts: Timeouts;
   readonly unread: Pick<UnreadAnswers, 'hold'>;
   readonly openSubscription: OpenSubscription;
@@ -57,8 +56,8 @@ const OPTIONS: ServerOptions & { readonly closeTimeout: number } = {
 /** graphql-ws gets this placeholder after Apollo has executed the client's document. */
 const PLACEHOLDER_DOCUMENT = parse('subscription { opened }');
 
-export function openWebSockets(parts: WebSocketOptions): WebSockets {
-  const { schema, timeouts } = parts;
+export function openWebSockets(options: WebSocketOptions): WebSockets {
+  const { schema, timeouts } = options;
   const open = new Map<Socket, OpenSocket>();
   const protocol = makeServer<Record<string, unknown>, OpenSocket>({
     connectionInitWaitTimeout: timeouts.webSocketInitMs,
@@ -90,7 +89,7 @@ export function openWebSockets(parts: WebSocketOptions): WebSockets {
       });
       underWay = upgrade;
       handshakes.handleUpgrade(request, socket, head, (webSocket) => {
-        open.set(socket, new OpenSocket(webSocket, upgrade, protocol, parts));
+        open.set(socket, new OpenSocket(webSocket, upgrade, protocol, options));
       });
       underWay = undefined;
     },

@@ -35,7 +35,7 @@ function facts(status: JobState, overrides: Partial<ActionFacts> = {}): ActionFa
     bidsToAward: 1,
     availableTokens: 100,
     isOwnerSuspended: false,
-    isEmailDisputed: false,
+    isEmailUndoPending: false,
     // Made by someone other than the viewer.
     standingProposal: { eventId: newId('event'), by: ada.userId },
     reviewWindow: 'open',
@@ -299,7 +299,7 @@ describe("with Carla's bid, which Hannah has viewed,", () => {
     ['Carla', carla, [onlyOwner, onlyOwner, onlyOwner, allowed, allowed]],
     ['Ada', ada, [onlyOwner, onlyOwner, onlyOwner, onlyBidder, onlyBidder]],
   ])('%s may do what their role allows, and reads why not the rest', (_name, viewer, entries) => {
-    expect(availableBidActions(viewer, { bid, job: kitchen('open'), isEmailDisputed: false })).toEqual(
+    expect(availableBidActions(viewer, { bid, job: kitchen('open'), isEmailUndoPending: false })).toEqual(
       (['VIEW', 'SHORTLIST', 'REJECT', 'WITHDRAW', 'REVISE'] as const).map((action, index) => ({
         action,
         ...entries[index],
@@ -308,7 +308,7 @@ describe("with Carla's bid, which Hannah has viewed,", () => {
   });
 
   test('Carla can withdraw it but not revise it while support decides who owns her account', () => {
-    const actions = availableBidActions(carla, { bid, job: kitchen('open'), isEmailDisputed: true });
+    const actions = availableBidActions(carla, { bid, job: kitchen('open'), isEmailUndoPending: true });
     const disputed = { allowed: false, reason: 'FORBIDDEN', message: EMAIL_DISPUTED.message };
     expect(actions).toMatchObject([onlyOwner, onlyOwner, onlyOwner, allowed, disputed]);
   });
@@ -372,7 +372,7 @@ describe('the operations offered to a refused caller', () => {
     [
       'Hannah, whose address is disputed',
       hannah,
-      facts('open', { isEmailDisputed: true }),
+      facts('open', { isEmailUndoPending: true }),
       ['cancelJob', 'updateJob', 'extendDeadline'],
     ],
     ['Hannah without tokens for her draft', hannah, facts('draft', { availableTokens: 0 }), ['updateJob', 'deleteJob']],

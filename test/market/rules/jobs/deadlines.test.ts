@@ -35,7 +35,7 @@ function timer(more: Partial<JobTimer>): JobTimer {
     remindedAt: null,
     isWarned: false,
     pausedFrom: null,
-    nextLookAt: null,
+    nextCheckAt: null,
     ...more,
   };
 }
@@ -319,14 +319,16 @@ describe('what is upcoming for a job in review', () => {
   const at = (job: Partial<JobTimer>, settings = ACT) => upcomingActions(timer(job), [], settings)[0]?.at;
 
   it('is the approval at the end, even if nobody was reminded yet', () => {
-    expect(upcomingActions(timer({ nextLookAt: day(5) }), [], ACT)).toMatchObject([{ action: 'approve', at: day(14) }]);
-    expect(at({ remindedAt: day(12), isWarned: true, nextLookAt: day(14) })).toEqual(day(14));
+    expect(upcomingActions(timer({ nextCheckAt: day(5) }), [], ACT)).toMatchObject([
+      { action: 'approve', at: day(14) },
+    ]);
+    expect(at({ remindedAt: day(12), isWarned: true, nextCheckAt: day(14) })).toEqual(day(14));
   });
 
   it('comes 48 hours after a late reminder, or after the next look if there was none', () => {
-    expect(at({ remindedAt: day(13), isWarned: true, nextLookAt: day(15) })).toEqual(day(15));
-    expect(at({ remindedAt: day(12), isWarned: false, nextLookAt: day(20) })).toEqual(day(22));
-    expect(at({ nextLookAt: day(20) })).toEqual(day(22));
+    expect(at({ remindedAt: day(13), isWarned: true, nextCheckAt: day(15) })).toEqual(day(15));
+    expect(at({ remindedAt: day(12), isWarned: false, nextCheckAt: day(20) })).toEqual(day(22));
+    expect(at({ nextCheckAt: day(20) })).toEqual(day(22));
   });
 
   it('lists only the soonest, however many stakes a job has', () => {

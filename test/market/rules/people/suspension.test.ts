@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { assertMaySuspend, suspended } from '../../../../src/market/rules/people/suspension.js';
+import { accountSuspended, assertMaySuspend } from '../../../../src/market/rules/people/suspension.js';
 import { ada, carla } from '../people.js';
 
 const NOW = new Date('2026-11-29T20:00:00.000Z');
@@ -22,7 +22,7 @@ test.each([
     'This account is suspended until November 30, 2026 at 7:05 PM UTC. Contact support if you think this is a mistake.',
   ],
 ])('a person who is suspended %s reads how long it lasts, and not why', (_, until, message) => {
-  expect(suspended(until, NOW)).toMatchObject({
+  expect(accountSuspended(until, NOW)).toMatchObject({
     code: 'INVALID_CREDENTIALS',
     status: 401,
     message,
