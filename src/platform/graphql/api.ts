@@ -17,12 +17,12 @@ import { contextOf, type Context, type LoadersFor, type Opening } from './contex
 import { formatError } from './errors.js';
 import { asApolloGateway, createExecutor } from './executor/executor.js';
 import { asPlugin, createHooks, type Operations, DISABLED_PLUGINS, OTHER_PLUGINS } from './hooks.js';
-import { createKnownDocuments, type HttpAnswer } from './known-documents.js';
+import { createKnownDocuments, type HttpAnswer } from './documents/known-documents.js';
 import { createLimits } from './limits/document-limits.js';
 import type { Measured } from './limits/measure.js';
-import { findAutomatic, type FoundDocument } from './limits/automatic.js';
-import { createDocumentCache } from './limits/document-cache.js';
-import { openPersistedDocuments, type GraphqlRequest } from './limits/persisted.js';
+import { findAutomatic, type FoundDocument } from './documents/automatic-queries.js';
+import { createDocumentCache } from './documents/automatic-query-cache.js';
+import { openPersistedDocuments, type GraphqlRequest } from './documents/persisted-documents.js';
 import { refusalIn } from './limits/refusals.js';
 import { openServerSentEvents, type ServerSentEventsOptions } from './streams/server-sent-events.js';
 import { createSubscriptions } from './streams/subscriptions.js';

@@ -38,7 +38,10 @@ export interface Result {
 export type FormatError = (formattedError: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
 
 export interface OperationHooks {
-  /** Throws a refusal if the headers don't allow the operation. */
+  /**
+   * Checks the document's limits and the headers, and begins the dry run that the headers ask for. Throws a refusal if
+   * the headers don't allow the operation.
+   */
   before(operation: ValidOperation): LimitCheck;
   /** Completes the response. Returns the seconds until a retry if the server lacked capacity for any part of it. */
   after(context: Context, check: LimitCheck | undefined, result: Result): number | undefined;
@@ -52,7 +55,7 @@ export function createHooks(limits: Limits, format: FormatError, operations: Ope
       context.caller.request.record.document = { name: operation.name?.value, hash };
       const measure = limits.measure(document, operation);
       if (measure.refusals.length > 0) return { refusals: measure.refusals };
-      applyHeaders(context, measure.mutations, operations);
+      checkHeadersAndBeginDryRun(context, measure.mutations, operations);
       const isStream = context.opening !== undefined;
       return (context.limitCheck ??= limits.check({ operation, measure, variables, isStream }));
     },
@@ -64,14 +67,14 @@ export function createHooks(limits: Limits, format: FormatError, operations: Ope
       }
       if (!result.errors) return undefined;
       const retryAfter = retryAfterIfOverloaded(result);
-      identify(result, result.errors, context.caller.request);
+      completeErrors(result, result.errors, context.caller.request);
       return retryAfter;
     },
   };
 }
 
-/** Adds the request's ID to every error, so users can quote it to the operator. */
-function identify(
+/** Limits and logs the errors. Each one gets the request's ID, so users can quote it to the operator. */
+function completeErrors(
   result: Result,
   allErrors: readonly GraphQLFormattedError[],
   { requestId, record }: CallerRequest,
@@ -129,7 +132,11 @@ function throwFirst([first]: readonly (GraphQLError | undefined)[]): void {
 }
 
 /** Refuses mutations that the headers don't allow. Starts a dry run if the headers ask for one. */
-function applyHeaders({ caller, wantsDryRun }: Context, mutations: readonly string[], operations: Operations): void {
+function checkHeadersAndBeginDryRun(
+  { caller, wantsDryRun }: Context,
+  mutations: readonly string[],
+  operations: Operations,
+): void {
   // An idempotency key belongs to a single result.
   if (caller.request.idempotencyKey !== undefined && mutations.length > 1) {
     throw badHeader('Idempotency-Key', 'allows only one mutation per request. Send the others in separate requests');

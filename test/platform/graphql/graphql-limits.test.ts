@@ -9,7 +9,7 @@ import { buildClientSchema, getIntrospectionQuery } from 'graphql';
 import { createClient as createSseClient } from 'graphql-sse';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/app/config.js';
-import { openPersistedDocuments } from '../../../src/platform/graphql/limits/persisted.js';
+import { openPersistedDocuments } from '../../../src/platform/graphql/documents/persisted-documents.js';
 import { readSteps } from '../../../src/pages/playground/steps.js';
 import { JOB_ACTION_LIST } from '../../../src/market/rules/lifecycle.js';
 import { GRAPHQL_LIMITS, UNPAGED_LIST_ENTRIES } from '../../../src/platform/caller-limits.js';

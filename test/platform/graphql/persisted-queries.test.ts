@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createDocumentCache } from '../../../src/platform/graphql/limits/document-cache.js';
+import { createDocumentCache } from '../../../src/platform/graphql/documents/automatic-query-cache.js';
 import { PERSISTED_QUERIES } from '../../../src/platform/caller-limits.js';
 import { homeowner, type Person } from '../../story/cast.js';
 import { openTestApp, type Json, type TestApp } from '../../setup/app.js';

@@ -7,8 +7,8 @@ import type { StreamChannel, StreamEnd } from './stream-ends.js';
 import type { Release } from '../../quotas/quota.js';
 import { extensionsOf } from '../errors.js';
 import { limitErrors } from '../failures.js';
-import type { FoundDocument } from '../limits/automatic.js';
-import type { GraphqlRequest } from '../limits/persisted.js';
+import type { FoundDocument } from '../documents/automatic-queries.js';
+import type { GraphqlRequest } from '../documents/persisted-documents.js';
 import { AnswerStream } from './answers.js';
 import type { AnswerEvent, Opening } from '../context.js';
 

@@ -6,8 +6,8 @@
  */
 import { z } from 'zod';
 import { refuse } from '../../errors.js';
-import { sha256, type DocumentCache } from './document-cache.js';
-import type { GraphqlRequest } from './persisted.js';
+import { sha256, type DocumentCache } from './automatic-query-cache.js';
+import type { GraphqlRequest } from './persisted-documents.js';
 
 export interface FoundDocument {
   /** The request with its document filled in. */

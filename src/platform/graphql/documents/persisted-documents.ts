@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { cut, refuse } from '../../errors.js';
-import { sha256 } from './document-cache.js';
+import { sha256 } from './automatic-query-cache.js';
 
 export interface GraphqlRequest {
   readonly method: string;

@@ -5,13 +5,13 @@
  */
 import { getOperationAST, type DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { PLATFORM_REFUSALS } from '../errors.js';
-import type { LimitCheck, Context } from './context.js';
-import type { RunOperation } from './executor/executor.js';
-import type { ValidOperation, FormatError, OperationHooks, Result } from './hooks.js';
-import { DOCUMENT_CACHE_CHARACTERS_MAX } from '../service-limits.js';
-import { isObject } from './limits/automatic.js';
-import type { GraphqlRequest } from './limits/persisted.js';
+import { PLATFORM_REFUSALS } from '../../errors.js';
+import type { LimitCheck, Context } from '../context.js';
+import type { RunOperation } from '../executor/executor.js';
+import type { ValidOperation, FormatError, OperationHooks, Result } from '../hooks.js';
+import { DOCUMENT_CACHE_CHARACTERS_MAX } from '../../service-limits.js';
+import { isObject } from './automatic-queries.js';
+import type { GraphqlRequest } from './persisted-documents.js';
 
 export interface HttpAnswer {
   readonly status: number;
