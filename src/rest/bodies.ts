@@ -142,7 +142,7 @@ const actionOnWire = <Action extends string>(actions: readonly Action[], example
 const { missingFields, ...actionFields } = AVAILABLE_ACTION.fields;
 const fieldNames = { type: z.array(z.string().describe('A field’s name.')) };
 
-export const JOB_ACTIONS = wholeList(
+export const AVAILABLE_JOB_ACTIONS = wholeList(
   'JobActions',
   entity(AVAILABLE_ACTION.name, AVAILABLE_ACTION.description, {
     ...actionFields,
@@ -154,7 +154,7 @@ export const JOB_ACTIONS = wholeList(
   }),
 );
 
-export const BID_ACTIONS = wholeList(
+export const AVAILABLE_BID_ACTIONS = wholeList(
   'BidActions',
   entity(AVAILABLE_BID_ACTION.name, AVAILABLE_BID_ACTION.description, {
     ...AVAILABLE_BID_ACTION.fields,

@@ -21,12 +21,12 @@ import { SAVED_SEARCH } from '../market/rules/entities/saved-search.js';
 import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_TRANSFER } from '../market/rules/entities/tokens.js';
 import { NEW_WEBHOOK, WEBHOOK_DELIVERY, WEBHOOK_ENDPOINT, WEBHOOK_REPLAY } from '../market/rules/entities/webhook.js';
 import {
-  BID_ACTIONS,
+  AVAILABLE_BID_ACTIONS,
   CHANGED_PASSWORD,
   CONFIRMED_EMAIL,
   CONFIRMATION,
   EVENT_LOG,
-  JOB_ACTIONS,
+  AVAILABLE_JOB_ACTIONS,
   JOB_COUNTS,
   LIFECYCLE_ON_WIRE,
   NOTIFICATION_FEED,
@@ -295,7 +295,10 @@ export const ROUTES: readonly Route[] = [
   }),
   route('GET', '/jobs/{id}', OPERATIONS.readJob, { isVersioned: true, ...ONE_JOB }),
   ...Object.values(JOB_ROUTES),
-  route('GET', '/jobs/{id}/actions', OPERATIONS.readJobActions, { shows: JOB_ACTIONS, answer: actionsOnWire }),
+  route('GET', '/jobs/{id}/actions', OPERATIONS.readJobActions, {
+    shows: AVAILABLE_JOB_ACTIONS,
+    answer: actionsOnWire,
+  }),
   route('GET', '/jobs/{id}/upcoming', OPERATIONS.readUpcoming, { shows: UPCOMING_ACTIONS }),
   route('GET', '/jobs/{id}/dispute', OPERATIONS.readDispute, { shows: DISPUTE }),
   route('GET', '/jobs/{id}/events', OPERATIONS.listEvents, {
@@ -328,7 +331,10 @@ export const ROUTES: readonly Route[] = [
   route('GET', '/bids/{id}', OPERATIONS.readBid, { shows: BID }),
   route('GET', '/bids/{id}/hold', OPERATIONS.readHold, { shows: HOLD }),
   route('GET', '/bids/{id}/revisions', OPERATIONS.listBidRevisions, { query: PAGE_QUERY, shows: BID_REVISION }),
-  route('GET', '/bids/{id}/actions', OPERATIONS.readBidActions, { shows: BID_ACTIONS, answer: bidActionsOnWire }),
+  route('GET', '/bids/{id}/actions', OPERATIONS.readBidActions, {
+    shows: AVAILABLE_BID_ACTIONS,
+    answer: bidActionsOnWire,
+  }),
 
   route('GET', '/saved-searches', OPERATIONS.listSavedSearches, { query: PAGE_QUERY, shows: SAVED_SEARCH }),
   route('POST', '/saved-searches', OPERATIONS.createSavedSearch, {

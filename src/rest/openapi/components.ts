@@ -23,13 +23,13 @@ import { NEW_PURCHASE, PURCHASE, TOKEN_PACK } from '../../market/rules/entities/
 import { TOKEN_AUDIT, TOKEN_BALANCE, TOKEN_MISMATCH, TOKEN_TRANSFER } from '../../market/rules/entities/tokens.js';
 import type { Entity } from '../../platform/fields/entity.js';
 import {
-  BID_ACTIONS,
+  AVAILABLE_BID_ACTIONS,
   CHANGED_PASSWORD,
   REQUESTED_EMAIL,
   CONFIRMED_EMAIL,
   CONFIRMATION,
   EVENT_LOG,
-  JOB_ACTIONS,
+  AVAILABLE_JOB_ACTIONS,
   JOB_COUNTS,
   UPCOMING_ACTIONS,
   LIFECYCLE_ON_WIRE,
@@ -108,8 +108,8 @@ export const COMPONENTS: readonly (Entity | Variants)[] = [
   NEW_CONTRACTOR_SESSION,
   ME,
   ...ME.variants,
-  JOB_ACTIONS,
-  BID_ACTIONS,
+  AVAILABLE_JOB_ACTIONS,
+  AVAILABLE_BID_ACTIONS,
   JOB_COUNTS,
   UPCOMING_ACTIONS,
   TEST_CLOCK,

@@ -95,12 +95,12 @@ export const resolveDispute = transition('resolveDispute', {
   facts: ['disputeEvents'],
   outcomeOf({ viewer, facts: { disputeEvents } }, { resolution }) {
     const proposal = disputeFrom(disputeEvents)?.proposal ?? null;
-    return OUTCOMES[resolutionMove(proposal, viewer.userId, resolution)];
+    return OUTCOME_OF_MOVE[resolutionMove(proposal, viewer.userId, resolution)];
   },
 });
 
 /** After a proposal, the job remains disputed. If a party repeats its own proposal, nothing changes. */
-const OUTCOMES: Readonly<Record<ResolutionMove, TransitionOutcome>> = {
+const OUTCOME_OF_MOVE: Readonly<Record<ResolutionMove, TransitionOutcome>> = {
   propose: 'keep',
   counter: 'keep',
   repeat: 'nothing',

@@ -6,7 +6,7 @@ import type { Row } from '../../../platform/db/rows.js';
 import { asArray, builder, type Placeholders, selectFrom, statement } from '../../../platform/db/statement.js';
 import { FOREVER, mails } from '../tables/mails.js';
 
-interface NewMail {
+interface MailRow {
   readonly id: MailId;
   readonly kind: MailKind;
   readonly email: string;
@@ -22,7 +22,7 @@ interface NewMail {
 export const insertMail = statement(
   'insertMail',
   {},
-  ($: Placeholders<NewMail>) => sql`with mail as (
+  ($: Placeholders<MailRow>) => sql`with mail as (
       insert into mails (id, kind, email, user_id, token_hash, expires_at) values (${$('id')}, ${$('kind')},
         ${$('email')}, ${$('userId')}, ${$('tokenHash')}, now() + make_interval(hours => ${$('hours')}::int))
       returning id

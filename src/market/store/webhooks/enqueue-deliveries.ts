@@ -9,9 +9,9 @@ import type { EventRow } from '../events/events.js';
 import { newId } from '../new-id.js';
 import { webhookDeliveries } from '../tables/webhooks.js';
 
-export type NewEvent = Pick<EventRow | AccountEvent, 'id' | 'type' | 'position'>;
+export type EventToDeliver = Pick<EventRow | AccountEvent, 'id' | 'type' | 'position'>;
 
-export function deliveryTo(endpointId: WebhookEndpointId, { id, type, position }: NewEvent) {
+export function deliveryTo(endpointId: WebhookEndpointId, { id, type, position }: EventToDeliver) {
   return { id: newId('webhookDelivery'), endpoint_id: endpointId, event_id: id, event_type: type, position };
 }
 
@@ -66,7 +66,11 @@ const selectDeliveriesOf = statement(
  * Sends events even if they already have deliveries. Locks tasks before deliveries, as the queue does. A delivery that
  * is being sent stays unchanged, because otherwise the queue would have to wait for this transaction.
  */
-export async function enqueueAgain(tx: Db, endpointId: WebhookEndpointId, events: readonly NewEvent[]): Promise<void> {
+export async function enqueueAgain(
+  tx: Db,
+  endpointId: WebhookEndpointId,
+  events: readonly EventToDeliver[],
+): Promise<void> {
   if (events.length === 0) return;
   const stored = await selectDeliveriesOf(tx, { endpointId, eventIds: asArray(events.map(({ id }) => id)) });
   const storedByEvent = new Map<Id<'event' | 'accountEvent'>, (typeof stored)[number]>(

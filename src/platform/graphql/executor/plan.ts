@@ -22,7 +22,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Context } from '../context.js';
-import { anyOf, leafOf, listOf, objectOf, requiredOf, serializerOf, runOperation } from './run.js';
+import { anyOf, leafOf, listOf, objectOf, requiredOf, serializerOf, runPlan } from './run.js';
 import { FieldCollector, type SelectedFields, type Occurrences, NotPlanned } from './fields.js';
 import { selectionOf, type Complete, type FieldPlan, type Selection } from './selection.js';
 
@@ -45,7 +45,7 @@ export function planOf(
     const { variableDefinitions = [] } = operation;
     return (context, values) => {
       const { coerced: variables, errors } = getVariableValues(schema, variableDefinitions, values, ONE_ERROR);
-      return errors ? undefined : runOperation(selection, { context, variables, errors: [] });
+      return errors ? undefined : runPlan(selection, { context, variables, errors: [] });
     };
   } catch (error) {
     if (error instanceof NotPlanned) return undefined;

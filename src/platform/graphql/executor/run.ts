@@ -15,7 +15,7 @@ import {
 import { locate } from '../failures.js';
 import type { Complete, Execution, FieldPlan, Path, Selection } from './selection.js';
 
-export async function runOperation(
+export async function runPlan(
   selection: Selection,
   execution: Execution,
 ): Promise<ExecutionResult<Record<string, unknown>>> {
