@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     await assertSchema(database.connection);
     const { services, close } = await openServices(config, createLog('warn'), database.connection);
     await run(services, email, password).finally(close);
-    process.stdout.write(`Done in ${database.name}: ${email} can log in as an admin.\n`);
+    process.stdout.write(`Done: ${email} can log in as an admin in ${database.name}.\n`);
   } finally {
     await database.stop();
   }

@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     });
     const done =
       migrations.length > 0 ? `ran ${migrations.length} migrations, up to ${migrations.at(-1)}` : 'nothing to do';
-    say(`Done in ${database.name}: ${done}.`);
+    say(`Done: ${done} in ${database.name}.`);
   } catch (error) {
     throw error instanceof Error && error.name === 'AbortError' ? reason : error;
   } finally {

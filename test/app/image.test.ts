@@ -86,7 +86,7 @@ it('`npm run migrate` and `npm run admin` work without a compiler', async () => 
   const unsigned = { ...environment, JWT_SECRET: undefined };
   const { code, output } = await start(image, command, unsigned, 'ada keeps the house\n').ended;
   expect(code, output).toBe(0);
-  expect(output).toMatch(/^Done: ada@example\.test can log in as an admin, in the database \w+ on .+\.\n$/);
+  expect(output).toMatch(/^Done: ada@example\.test can log in as an admin in the database \w+ on .+\.\n$/);
 });
 
 it('`npm start` works, hides the playground, and protects the metrics', async () => {

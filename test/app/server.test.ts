@@ -43,8 +43,8 @@ afterAll(() => project.remove());
 it('npm start builds, creates the database, and prints all URLs, and a signal to npm ends everything', async () => {
   const { url, output, ...first } = inject('firstStart');
   for (const said of [
-    'Compiling TypeScript …',
-    `Creating a database in ${first.dataFolder} …`,
+    'Compiling TypeScript…',
+    `Creating a database in ${first.dataFolder}…`,
     `${url}/graphql`,
     `${url}/v1/docs`,
     `${url}/healthz`,

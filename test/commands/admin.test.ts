@@ -25,8 +25,8 @@ function admin(dataFolder: string, words: string[], input: string): Promise<Ende
 it('without a server: creates an admin, but never a database that no server would use', async () => {
   const { code, output } = await admin(dataFolder, ['create', EMAIL], 'ada keeps the house\n');
   const folder = resolve(dataFolder);
-  const done = `Done: ${EMAIL} can log in as an admin, in the database in ${folder}.\n`;
-  expect({ code, output }).toEqual({ code: 0, output: `Starting the database in ${folder} …\n${done}` });
+  const done = `Done: ${EMAIL} can log in as an admin in the database in ${folder}.\n`;
+  expect({ code, output }).toEqual({ code: 0, output: `Starting the database in ${folder}…\n${done}` });
   expect(processesOf(dataFolder)).toEqual([]);
 
   const empty = project.dataFolder();

@@ -23,12 +23,20 @@ const { schemas } = document().components;
 const WEBHOOKS = [WEBHOOK_ENDPOINT, WEBHOOK_DELIVERY, WEBHOOK_ATTEMPT];
 
 test.each(
-  [JOB_WITH_WARNINGS, BID, BID_REVISION, JOB_EVENT, DISPUTE, CONTRACTOR, TOKEN_BALANCE, TOKEN_TRANSFER, ...WEBHOOKS].map(
-    (one) => [one.name, one],
-  ),
+  [
+    JOB_WITH_WARNINGS,
+    BID,
+    BID_REVISION,
+    JOB_EVENT,
+    DISPUTE,
+    CONTRACTOR,
+    TOKEN_BALANCE,
+    TOKEN_TRANSFER,
+    ...WEBHOOKS,
+  ].map((one) => [one.name, one]),
 )('%s has the same fields in GraphQL and in REST, with the same words', (name, { description, fields }) => {
   const type = schema.getType(name);
-  if (!isObjectType(type)) throw new Error(`${name} is no type of GraphQL.`);
+  if (!isObjectType(type)) throw new Error(`${name} isn’t a GraphQL type.`);
   expect([type.description, schemas[name].description]).toEqual([description, description]);
   expect(Object.keys(schemas[name].properties)).toEqual(Object.keys(fields).map(snake));
   for (const [field, described] of Object.entries(fields)) {

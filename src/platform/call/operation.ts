@@ -83,7 +83,7 @@ export function isRepeatable(operation: Operation<unknown, unknown>): boolean {
   return isWrite(operation) && !operation.ignoresKeyAndDryRun && !operation.answersSecret;
 }
 
-/** A function is called only after authentication, the rate limit, and the role, so callers see those refusals first. */
+/** A function is called only after the token, the rate limit, and the role, so callers see those refusals first. */
 export type InputSource = object | (() => Promise<object>);
 
 const NO_PARTS = {};

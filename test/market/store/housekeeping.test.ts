@@ -78,7 +78,7 @@ it('deletes API keys a week after they were revoked or have expired, and keeps a
   expect((await app.rest('GET', '/v1/me', { token: keys[0]?.token })).status).toBe(200);
 });
 
-it('deletes webhook deliveries after a month, unless they are being sent again, and those of deleted endpoints', async () => {
+it('deletes webhook deliveries after a month, unless they’re sent again, and those of deleted endpoints', async () => {
   const mia = await homeowner(app, 'Mia');
   const made = async (): Promise<string> => {
     const body = { url: 'https://hooks.example.com' };

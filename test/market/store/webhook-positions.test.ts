@@ -20,6 +20,7 @@ const chain = async (endpoint: WebhookEndpointId) =>
 
 async function deleteOldDeliveries(): Promise<void> {
   await log.sql`update webhook_deliveries set created_at = now() - interval '31 days'`;
+  await log.sql`update tasks set created_at = now() - interval '31 days'`;
   await deleteExpired(log.db, (_, error) => {
     throw error;
   });

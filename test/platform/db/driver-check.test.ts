@@ -94,7 +94,7 @@ describe('the Postgres driver', () => {
       /* @vite-ignore */ pathToFileURL(join(folder, 'node_modules/postgres/src/index.js')).href
     );
     expect(() => assertDriverIsPatched(published.default)).toThrow(
-      /Run `npm ci` without --ignore-scripts; .+ && npm prune --omit=dev/,
+      /Run `npm ci` without --ignore-scripts\. .+ && npm prune --omit=dev/,
     );
   });
 

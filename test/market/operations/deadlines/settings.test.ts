@@ -127,7 +127,9 @@ test('the lifecycle shows the deadlines with this server’s times, the same thr
   expect(times(row('in_progress', null))).toEqual([[168, 288], null, null]);
   expect(times(row('in_review', 'approve'))).toEqual([[264, 432], 480, 'completed']);
   expect(times(row('disputed', 'escalate'))).toEqual([[168, 288], 336, 'escalated']);
-  expect(row('disputed', 'escalate').description).toContain('28 days after the dispute began. On day 26, both');
+  expect(row('disputed', 'escalate').description).toContain(
+    'no later than 28 days after the dispute began. Both parties are reminded on day 26.',
+  );
   expect(times(row('escalated', null))).toEqual([[120], null, null]);
   expect(times(row('appealed', null))).toEqual([[120], null, null]);
   expect(times(row('decision_reached', 'stand_decision'))).toEqual([[240, 288], 336, 'completed']);
