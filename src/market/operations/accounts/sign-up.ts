@@ -20,7 +20,6 @@ import { openSession } from '../../store/sessions/sessions.js';
 import { operation, type Call } from '../operation.js';
 import { withRule } from '../../../platform/fields/shapes.js';
 import { consumeRecipientLimit, enqueueMail } from './mails-and-links.js';
-import { announceChange } from './own-account.js';
 import { NOT_THE_EMAIL, isTheEmail, newPassword } from './password-checks.js';
 import { contractorInputs, emailTaken, userInputs } from '../people/people.js';
 import { sessionOf, type Session } from '../sessions/sessions.js';
@@ -125,7 +124,8 @@ async function signUp(
       return { ...sessionOf(services, user, session), user, ...profile, tokensAwarded, confirmationSent };
     });
   const account = await withFreeReferralCode(createAccount);
-  await announceChange(services, id);
+  // The caller wasn't a user yet when the transaction was committed, so the commit didn't store a position for them.
+  await services.replica?.bringUpToDate([id]);
   return account;
 }
 

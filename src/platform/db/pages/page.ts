@@ -175,7 +175,7 @@ export function pagedList<V extends object, F extends Fields>(definition: ListDe
     });
   }
 
-  /** Selects one indexed column instead of the fields. */
+  /** Selects one indexed column instead of the fields. `rows` accepts any columns, which `F` can't say. */
   const rowsToCountByKey = ($: Placeholders<V>, condition: SQL | undefined) =>
     definition.rows($, { key } as unknown as F, condition, countLimit);
 
@@ -250,6 +250,7 @@ export function pagedList<V extends object, F extends Fields>(definition: ListDe
 
 const COUNT = sql<number>`count(*)::int`;
 
+/** The parent's column of a name comes before the value. Both fit into SQL, which the type `V` can't say. */
 function valuesOf<V>(parent: Readonly<Record<string, SQL>>, values: object): Placeholders<V> {
   const placeholderOf = values as (name: string) => Placeholder;
   return ((name: string) => parent[name] ?? placeholderOf(name)) as unknown as Placeholders<V>;
