@@ -176,9 +176,10 @@ export class Loaders {
     return loader.load(user);
   }
 
-  /** The viewer's own bids, newest first. */
-  ownBidsOn(job: ReadableJob): MaybePromise<readonly Bid[]> {
-    return partsOf(job).ownBids ?? this.#parts(job, { ownBids: {} }).then((parts) => parts?.ownBids);
+  /** The viewer's own newest bid. Null if the viewer has never bid on the job. */
+  ownBidOn(job: ReadableJob): MaybePromise<Bid | null> {
+    const { ownBid } = partsOf(job);
+    return ownBid === undefined ? this.#parts(job, { ownBid: {} }).then((parts) => parts?.ownBid) : ownBid;
   }
 
   /** Null if the viewer can't see the bid. */

@@ -74,7 +74,7 @@ function includeIn(fields: readonly FieldNode[], reading: Reading): JobInclude {
     // The available actions depend on all of a job's fields.
     ...(!has('availableActions') && { job: has('warnings') ? [...names, ...WARNED_FIELDS] : names }),
     ...(has('homeowner') && { homeowner: personIn(insideOf('homeowner'), reading) }),
-    ...(has('myBid') && { ownBids: bidIn(insideOf('myBid'), reading) }),
+    ...(has('myBid') && { ownBid: bidIn(insideOf('myBid'), reading) }),
     ...(has('awardedBid') && { awardedBid: bidIn(insideOf('awardedBid'), reading) }),
     ...(bids && { bids: { ...bids, ...bidIn(entriesOf(insideOf('bids'), reading), reading) } }),
     ...(timeline && { timeline }),
@@ -93,7 +93,7 @@ function personIn(fields: readonly FieldNode[], reading: Reading): PersonFields 
   return { user: namesOf(inside(withName(fields, 'user'), reading)), profile: namesOf(fields) };
 }
 
-function bidIn(fields: readonly FieldNode[], reading: Reading): NonNullable<JobInclude['ownBids']> {
+function bidIn(fields: readonly FieldNode[], reading: Reading): NonNullable<JobInclude['ownBid']> {
   const contractors = withName(fields, 'contractor');
   return {
     fields: namesOf(fields),

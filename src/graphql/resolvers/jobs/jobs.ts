@@ -122,8 +122,7 @@ export class JobResolver {
     description: 'Your own bid, or your newest one if you withdrew a bid and bid again.',
   })
   myBid(@Root() job: ReadableJob, @Ctx() { loaders }: Context) {
-    const bids = loaders.ownBidsOn(job);
-    return bids instanceof Promise ? bids.then((own) => own?.[0]) : bids[0];
+    return loaders.ownBidOn(job);
   }
 
   @FieldResolver(() => Bid, {

@@ -1,6 +1,6 @@
 /** Job events. An event is written in the transaction of the change that it describes, under the job's lock. */
 import { and, eq, getTableColumns, sql } from 'drizzle-orm';
-import { DISPUTE_EVENT_TYPES, type DisputeEvent } from '../../rules/jobs/disputes.js';
+import { DISPUTE_EVENT_TYPES, PROPOSAL_EVENT, type DisputeEvent } from '../../rules/jobs/disputes.js';
 import type { EVENT_ACTOR, EventDetails, StoredEventFields } from '../../rules/entities/event.js';
 import type { Entity, RowOf, ShownRow } from '../../../platform/fields/entity.js';
 import type { EventType } from '../../rules/events.js';
@@ -116,15 +116,18 @@ export const listEventsOfJob = forEachRole((role) =>
   }),
 );
 
-const DISPUTE_EVENTS = asArray(DISPUTE_EVENT_TYPES);
-
-const isOfDispute = sql`${events.type} = any(${DISPUTE_EVENTS}::text[])`;
+const DISPUTE_EVENTS = asArray(DISPUTE_EVENT_TYPES.filter((type) => type !== PROPOSAL_EVENT));
 
 const storedColumns = getTableColumns(events);
 
-/** The events of a row of `jobs` that belong to its dispute, in order. */
+/**
+ * The events of a row of `jobs` that belong to its dispute, in order. Parties can make any number of proposals, and
+ * only the last one matters.
+ */
 export const disputeEventsOfJob = sql`(
-  select coalesce(json_agg(${asJson(storedColumns)} order by "events"."sequence"), '[]')
-  from events where "events"."job_id" = "jobs"."id" and ${isOfDispute})`;
+  select coalesce(json_agg(${asJson(storedColumns)} order by "events"."sequence"), '[]') from (
+    select * from events e where e.job_id = "jobs"."id" and e.type = any(${DISPUTE_EVENTS}::text[])
+    union all (select * from events e where e.job_id = "jobs"."id" and e.type = ${PROPOSAL_EVENT}
+      order by e.sequence desc limit 1)) events)`;
 
 export const readDisputeEvent = jsonReader<DisputeEvent>(storedColumns);

@@ -47,7 +47,7 @@ export interface JobInclude {
   /** Defaults to all of the job's own fields. */
   readonly job?: readonly string[];
   readonly homeowner?: PersonFields;
-  readonly ownBids?: BidFields;
+  readonly ownBid?: BidFields;
   readonly awardedBid?: BidFields;
   readonly bids?: BidFields & ListFields;
   readonly timeline?: ListFields;
@@ -72,8 +72,8 @@ export type ListValues = { readonly position?: Position | undefined; readonly st
 /** A part that wasn't read is undefined. A part is null if the job doesn't have it or this viewer can't see it. */
 export interface JobParts {
   readonly homeowner?: ReadableHomeowner | null;
-  /** Newest first. */
-  readonly ownBids?: readonly BidWithBidder[];
+  /** The newest, because a contractor can withdraw any number of bids and bid again. */
+  readonly ownBid?: BidWithBidder | null;
   readonly awardedBid?: BidWithBidder | null;
   readonly bids?: Page<BidWithBidder>;
   readonly timeline?: Page<JobEvent>;
@@ -112,16 +112,16 @@ const JOB_PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>
       return (json: ProfileJson | null, { viewer }) => json && read(json, viewer);
     },
   },
-  ownBids: {
+  ownBid: {
     sql(fields, job) {
-      if (job.role !== 'contractor') return sql`'[]'::json`;
-      const own = sql`bids where "bids"."job_id" = ${job.jobId} and "bids"."contractor_id" = ${job.$('contractorId')}
-        and ${SAME_JOB_CREATION_TIME}`;
-      return listAsJson(bidAsJson(fields, job.role, job.$), own, sql`"bids"."created_at" desc, "bids"."id" desc`);
+      if (job.role !== 'contractor') return sql`null::json`;
+      return sql`(select ${bidAsJson(fields, job.role, job.$)} from bids where "bids"."job_id" = ${job.jobId}
+        and "bids"."contractor_id" = ${job.$('contractorId')} and ${SAME_JOB_CREATION_TIME}
+        order by "bids"."created_at" desc, "bids"."id" desc limit 1)`;
     },
     reader(fields, role) {
       const read = bidReader(fields, role);
-      return (list: BidJson[], { viewer }) => list.map((json) => read(json, viewer));
+      return (json: BidJson | null, { viewer }) => json && read(json, viewer);
     },
   },
   awardedBid: {

@@ -1,0 +1,93 @@
+/** A party can propose, and a contractor can bid and withdraw, any number of times. A read loads what it returns. */
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openTestApp, type TestApp } from '../../setup/app.js';
+import { temporaryFolder } from '../../setup/temporary-folder.js';
+import { callRest } from '../../story/calls.js';
+import { gather, givenJob, propose, type People } from '../../story/journey.js';
+
+const folder = temporaryFolder('counted');
+let bytes = 0;
+let closeProxy = () => {};
+let app: TestApp;
+let people: People;
+beforeAll(async () => {
+  app = await openTestApp(
+    {},
+    {
+      through: async (straight) => {
+        const name = `.s.PGSQL.${straight.port}`;
+        const proxy = createServer((near) => {
+          const far = connect(join(straight.host, name));
+          far.on('data', ({ length }) => (bytes += length));
+          near.pipe(far).pipe(near);
+          for (const socket of [near, far]) socket.on('error', () => near.destroy() && far.destroy());
+        });
+        await new Promise<void>((resolve) => proxy.listen(join(folder.path, name), resolve));
+        closeProxy = () => proxy.close();
+        return { ...straight, host: folder.path };
+      },
+    },
+  );
+  people = await gather(app);
+});
+afterAll(async () => {
+  await app.close();
+  closeProxy();
+  folder.remove();
+});
+
+const LONG = 'x'.repeat(4_000);
+/** Ten of the long texts. The database sends hundreds of them if a read loads them all. */
+const BYTES_MAX = 40_000;
+
+async function bytesOf<Result>(call: () => Promise<Result>): Promise<[Result, number]> {
+  const before = bytes;
+  const result = await call();
+  return [result, bytes - before];
+}
+
+it('a dispute with a thousand proposals loads only the last one', async () => {
+  const job = await givenJob(app, 'disputed', people);
+  await propose(app, people, job);
+  await app.sql`insert into events (id, job_id, sequence, type, actor_id, bidder_id, from_status, to_status,
+      occurred_at, data, homeowner_id)
+    select 'evt_0' || left(md5(id || n), 26), job_id, sequence + n, type, actor_id, bidder_id, from_status, to_status,
+      occurred_at, data || jsonb_build_object('resolution', n || ${LONG}), homeowner_id
+    from events, generate_series(1, 1000) n where job_id = ${job.id} and type = 'job.resolution_proposed'`;
+  await app.sql`update jobs set event_count = event_count + 1000 where id = ${job.id}`;
+
+  const read = () => app.rest('GET', `/v1/jobs/${job.id}/dispute`, { token: people.owner.token });
+  const [{ body: dispute }, loaded] = await bytesOf(read);
+  expect(dispute.proposal).toMatchObject({ resolution: `1000${LONG}`, proposed_by: people.awardee.userId });
+  expect(loaded).toBeLessThan(BYTES_MAX);
+
+  const body = { resolution: dispute.proposal.resolution };
+  const [agreed, loadedByCall] = await bytesOf(() =>
+    callRest(app, 'resolveDispute', { by: people.owner, job: job.id, body }),
+  );
+  expect([agreed.status, agreed.body.status]).toEqual([200, 'completed']);
+  expect(loadedByCall).toBeLessThan(BYTES_MAX);
+});
+
+it('a contractor’s own bid loads only the newest one, however many they have withdrawn', async () => {
+  const { id } = await givenJob(app, 'open', people);
+  const { token, profileId } = people.stranger;
+  const bid = async (amount: number) =>
+    (await callRest(app, 'submitBid', { by: people.stranger, job: id, body: { amount, message: LONG } })).body;
+  const first = await bid(100);
+  await callRest(app, 'withdraw', { by: people.stranger, job: id, bid: first.id });
+  await app.sql`insert into bids select (jsonb_populate_record(b,
+      jsonb_build_object('id', 'bid_0' || left(md5(b.id || n), 26)))).*
+    from bids b, generate_series(1, 1000) n where b.id = ${first.id}`;
+  const newest = await bid(200);
+
+  const [{ data }, loaded] = await bytesOf(() =>
+    app.graphql('query ($id: ID!) { job(id: $id) { myBid { id amount message } } }', { token, variables: { id } }),
+  );
+  expect(data.job.myBid).toEqual({ id: newest.id, amount: 200, message: LONG });
+  expect(loaded).toBeLessThan(BYTES_MAX);
+  const rows = await app.sql`select count(*)::int from bids where job_id = ${id} and contractor_id = ${profileId}`;
+  expect(rows[0]?.count).toBe(1_002);
+});
