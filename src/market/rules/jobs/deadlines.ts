@@ -188,6 +188,7 @@ export type ClockStep =
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+const DAY_SECONDS = DAY_MS / 1_000;
 /** The clock never acts less than this long after its last reminder. */
 export const WARNING_MS = 2 * DAY_MS;
 
@@ -282,7 +283,8 @@ export function deadlineTable({ days, stakeHours }: Pick<DeadlineSettings, 'days
     return {
       status,
       countedFrom,
-      reminders: reminders.map(([to, day]) => ({ to, hours: (day + laterDays) * 24 })),
+      // With a short deadline, a reminder can't keep its distance from the end, and isn't sent.
+      reminders: reminders.map(([to, day]) => ({ to, hours: (day + laterDays) * 24 })).filter(({ hours }) => hours > 0),
       action: transition?.action ?? null,
       hours: end ? days[status as EndingState] * 24 : null,
       to: transition?.to ?? null,
@@ -392,44 +394,18 @@ export function endOf(job: JobTimer, settings: DeadlineSettings): DeadlineEnd | 
 }
 
 /**
- * With the shortest deadlines that can be set, because a server with other settings can move a job. The clock computes
- * the rest at its first check.
+ * How long after a job enters its state the clock checks it for the first time. Null if it never does. If operators can
+ * set the deadline, it's a day, because with some settings the first reminder comes then, and a server with other
+ * settings may have moved the job.
  */
-const SHORTEST: DeadlineSettings = {
-  mode: 'act',
-  days: {
-    open: DEADLINE_DAYS_MIN,
-    in_review: DEADLINE_DAYS_MIN,
-    disputed: DEADLINE_DAYS_MIN,
-    decision_reached: DEADLINE_DAYS_MIN,
-  },
-  stakeHours: STAKE_HOURS_MIN,
-};
-
-/** How long after a job enters its state the clock checks it for the first time. Null if it never does. */
-export function firstCheckSeconds({
-  status,
-  changeRequestCount,
-}: Pick<JobTimer, 'status' | 'changeRequestCount'>): number | null {
-  const start = new Date(0);
-  const timer = { ...NEW_TIMER, status, changeRequestCount, deadlineFrom: start, disputedFrom: start };
-  return secondsUntilCheck(clockStep(timer, SHORTEST, start));
+export function firstCheckSeconds(job: Pick<JobTimer, 'status' | 'changeRequestCount'>): number | null {
+  const row = rowOf(job);
+  if (!row) return null;
+  return row.end ? DAY_SECONDS : Math.min(...row.reminders.map(([, day]) => day)) * DAY_SECONDS;
 }
 
 /** How long after a bid with a stake the clock checks its job. */
 export const FIRST_STAKE_CHECK_SECONDS = STAKE_DEADLINE.reminderHour * 3_600;
-
-const NEW_TIMER = {
-  remindedAt: null,
-  isWarned: false,
-  pausedFrom: null,
-  nextCheckAt: null,
-  deadlineExtendedSeconds: 0,
-};
-
-function secondsUntilCheck(step: ClockStep): number | null {
-  return step.is === 'wait' && step.until !== null ? step.until.getTime() / 1_000 : null;
-}
 
 function dateOf(ms: number | null): Date | null {
   return ms === null ? null : new Date(ms);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { BidId, ContractorId } from '../../../../src/market/rules/ids.js';
 import {
   clockStep,
+  deadlineTable,
   endOf,
   extenderOf,
   firstCheckSeconds,
@@ -223,23 +224,49 @@ describe('the end of a deadline', () => {
   });
 });
 
-describe('the first check of a job, with the shortest deadlines that an operator can set', () => {
+describe('the first check of a job', () => {
   it.each([
     ['draft', 0, null],
-    ['open', 0, 2],
+    ['open', 0, 1],
     ['awarded', 0, 3],
     ['in_progress', 0, null],
     ['in_progress', 1, 7],
-    ['in_review', 0, 2],
-    ['disputed', 0, 2],
+    ['in_review', 0, 1],
+    ['disputed', 0, 1],
     ['escalated', 0, 5],
-    ['decision_reached', 0, 2],
+    ['decision_reached', 0, 1],
     ['appealed', 0, 5],
     ['completed', 0, null],
   ] as const)('that is %s, after %i requests for changes, is on day %s', (status, changeRequestCount, days) => {
     expect(firstCheckSeconds({ status, changeRequestCount })).toBe(days && days * 86_400);
   });
 });
+
+describe.each(['open', 'in_review', 'disputed', 'decision_reached'] as const)(
+  'however long a job can be %s',
+  (status) => {
+    const everyLength = Array.from({ length: 57 }, (_, at) => ({ ...ACT, days: { ...DAYS, [status]: 4 + at } }));
+
+    it('the first check comes before the first reminder', () => {
+      const first = firstCheckSeconds({ status, changeRequestCount: 0 }) ?? Infinity;
+      const firstReminders = everyLength.map(
+        (settings) => scheduleOf(timer({ status }), settings)?.reminders[0]?.[1] ?? 0,
+      );
+      expect(Math.min(...firstReminders)).toBe(START + first * 1_000);
+    });
+
+    it('the table lists the reminders that are sent', () => {
+      const hours = (settings: DeadlineSettings) =>
+        scheduleOf(timer({ status }), settings)?.reminders.map(([to, atMs]) => ({
+          to,
+          hours: (atMs - START) / 3_600_000,
+        }));
+      const listed = (settings: DeadlineSettings) =>
+        deadlineTable(settings).find((row) => row.status === status)?.reminders;
+      expect(everyLength.map(listed)).toEqual(everyLength.map(hours));
+    });
+  },
+);
 
 describe('a check of a stake', () => {
   const hour = (hours: number) => day(hours / 24);
