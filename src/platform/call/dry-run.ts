@@ -12,14 +12,18 @@ const HEADER_VALUES = new Map([
   ['false', false],
 ]);
 
-/** False for an unknown value, which `assertDryRunHeader` refuses. */
+/** False for an unknown value, too. Callers refuse such a value. */
 export function wantsDryRun(header = 'false'): boolean {
   return valueOf(header) === true;
 }
 
-/** Refuses unknown values. Otherwise, a misspelled value would make a real call. */
-export function assertDryRunHeader(header = 'false'): void {
-  if (valueOf(header) === undefined) throw refuse('VALIDATION_FAILED', { message: 'Dry-Run must be true or false.' });
+/** Otherwise, a misspelled value would make a real call. */
+export function isValidDryRun(header = 'false'): boolean {
+  return valueOf(header) !== undefined;
+}
+
+export function assertDryRunHeader(header: string | undefined): void {
+  if (!isValidDryRun(header)) throw refuse('VALIDATION_FAILED', { message: 'Dry-Run must be true or false.' });
 }
 
 const valueOf = (header: string) => HEADER_VALUES.get(header.trim().toLowerCase());

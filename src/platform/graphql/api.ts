@@ -7,7 +7,7 @@ import { parseJson } from '../http/body.js';
 import { JSON_TYPE, type Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/browser-headers.js';
 import type { Caller } from '../call/caller.js';
-import { assertDryRunHeader, wantsDryRun, type DryRunEffects } from '../call/dry-run.js';
+import { wantsDryRun, type DryRunEffects } from '../call/dry-run.js';
 import type { PlatformServices } from '../call/services.js';
 import { waitForSlot } from '../quotas/quotas.js';
 import { Refusal, refuse } from '../errors.js';
@@ -107,16 +107,16 @@ export async function openGraphqlApi(
     try {
       assertGetOrPost(exchange);
       if (mediaType === undefined) return sendRefusal(exchange, unacceptable(), 406);
-      assertDryRunHeader(exchange.header('dry-run'));
       const body = exchange.method === 'POST' ? await readGraphql(exchange) : undefined;
       document = await findDocument({ method: exchange.method, search: exchange.search, body });
     } catch (error) {
       if (error instanceof Refusal) return sendRefusal(exchange, error);
       throw error;
     }
-    const isDryRunWanted = wantsDryRun(exchange.header('dry-run'));
-    const execute = () => answer(exchange, contextOf(caller, loadersFor, isDryRunWanted), document, mediaType);
-    const { status, headers, contentType, text } = await (isDryRunWanted ? caller.withDryRunEnd(execute) : execute());
+    const dryRunHeader = exchange.header('dry-run');
+    const execute = () => answer(exchange, contextOf(caller, loadersFor, { dryRunHeader }), document, mediaType);
+    const work = wantsDryRun(dryRunHeader) ? caller.withDryRunEnd(execute) : execute();
+    const { status, headers, contentType, text } = await work;
     if (status < 400) await document.keep?.();
     const { response } = exchange;
     if (caller.dryRun) response.setHeader('Dry-Run', 'true');
@@ -137,7 +137,7 @@ export async function openGraphqlApi(
     body: unknown,
     opening: Opening,
   ): Promise<readonly GraphQLFormattedError[]> {
-    const contextValue = contextOf(caller, loadersFor, false, opening);
+    const contextValue = contextOf(caller, loadersFor, { opening });
     try {
       await waitForSlot(services.quotas.heavyReads, caller.client);
       const { body: answer } = await server.executeOperation(operationIn(body), { contextValue });

@@ -18,7 +18,7 @@ export interface Context {
   /** Creates the loaders for one request or one stream event. */
   loadersFor(this: void, caller: Caller): unknown;
   readonly failures: Failures;
-  readonly wantsDryRun: boolean;
+  readonly dryRunHeader: string | undefined;
   readonly opening: Opening | undefined;
   /**
    * The result of the checks that `known-documents.ts` made before it passed the request to Apollo. They don't run
@@ -29,13 +29,17 @@ export interface Context {
 
 export type LoadersFor = Context['loadersFor'];
 
-export function contextOf(caller: Caller, loadersFor: LoadersFor, wantsDryRun = false, opening?: Opening): Context {
+export function contextOf(
+  caller: Caller,
+  loadersFor: LoadersFor,
+  { dryRunHeader, opening }: Partial<Pick<Context, 'dryRunHeader' | 'opening'>> = {},
+): Context {
   return {
     caller,
     loaders: loadersFor(caller),
     loadersFor,
     failures: new Failures(),
-    wantsDryRun,
+    dryRunHeader,
     opening,
     limitCheck: undefined,
   };

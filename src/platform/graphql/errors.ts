@@ -77,20 +77,17 @@ interface Result {
 }
 
 /**
- * Returns the seconds until a retry if every root field failed with OVERLOADED. Such a response gets a 503 instead of a
- * 200, so proxies and dashboards count it as an error.
+ * Returns the seconds until a retry if every root field failed because something is unavailable: the server, the
+ * database, or the payment provider. Such a response gets a 503 instead of a 200, so proxies and dashboards count it as
+ * an error.
  */
-export function retryAfterIfOverloaded({ data, errors = [] }: Result): number | undefined {
-  const overloadErrors = errors.filter(({ extensions }) => extensions?.code === 'OVERLOADED');
-  if (overloadErrors.length === 0) return undefined;
+export function retryAfterIfUnavailable({ data, errors = [] }: Result): number | undefined {
+  const causes = errors.filter(({ extensions }) => extensions?.status === 503);
+  if (causes.length === 0) return undefined;
   const isWholly = data
-    ? Object.entries(data).every(
-        ([name, value]) => value === null && overloadErrors.some(({ path }) => path?.[0] === name),
-      )
-    : overloadErrors.length === errors.length;
-  return isWholly
-    ? Math.max(1, ...overloadErrors.map(({ extensions }) => Number(extensions?.retryAfter ?? 1)))
-    : undefined;
+    ? Object.entries(data).every(([name, value]) => value === null && causes.some(({ path }) => path?.[0] === name))
+    : causes.length === errors.length;
+  return isWholly ? Math.max(1, ...causes.map(({ extensions }) => Number(extensions?.retryAfter ?? 1))) : undefined;
 }
 
 /**

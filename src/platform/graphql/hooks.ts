@@ -9,8 +9,9 @@ import { PLATFORM_REFUSALS } from '../errors.js';
 import type { LimitCheck, Context } from './context.js';
 import { limitErrors } from './failures.js';
 import type { Limits } from './limits/document-limits.js';
-import { retryAfterIfOverloaded } from './errors.js';
+import { retryAfterIfUnavailable } from './errors.js';
 import type { Operation } from '../call/operation.js';
+import { isValidDryRun, wantsDryRun } from '../call/dry-run.js';
 import { invalidField } from '../call/validation.js';
 import {
   ApolloServerPluginCacheControlDisabled,
@@ -43,7 +44,7 @@ export interface OperationHooks {
    * the headers don't allow the operation.
    */
   before(operation: ValidOperation): LimitCheck;
-  /** Completes the response. Returns the seconds until a retry if the server lacked capacity for any part of it. */
+  /** Completes the response. Returns the seconds until a retry if its status is 503. */
   after(context: Context, check: LimitCheck | undefined, result: Result): number | undefined;
 }
 
@@ -66,7 +67,7 @@ export function createHooks(limits: Limits, format: FormatError, operations: Ope
         if (refusals.length > 0) result.errors = refusals.map((error) => format(error.toJSON(), error));
       }
       if (!result.errors) return undefined;
-      const retryAfter = retryAfterIfOverloaded(result);
+      const retryAfter = retryAfterIfUnavailable(result);
       completeErrors(result, result.errors, context.caller.request);
       return retryAfter;
     },
@@ -133,7 +134,7 @@ function throwFirst([first]: readonly (GraphQLError | undefined)[]): void {
 
 /** Refuses mutations that the headers don't allow. Starts a dry run if the headers ask for one. */
 function checkHeadersAndBeginDryRun(
-  { caller, wantsDryRun }: Context,
+  { caller, dryRunHeader }: Context,
   mutations: readonly string[],
   operations: Operations,
 ): void {
@@ -141,7 +142,9 @@ function checkHeadersAndBeginDryRun(
   if (caller.request.idempotencyKey !== undefined && mutations.length > 1) {
     throw badHeader('Idempotency-Key', 'allows only one mutation per request. Send the others in separate requests');
   }
-  if (!wantsDryRun) return;
+  const isIgnored = mutations.length > 0 && mutations.every((name) => operations.get(name)?.ignoresKeyAndDryRun);
+  if (!isIgnored && !isValidDryRun(dryRunHeader)) throw badHeader('Dry-Run', 'must be true or false');
+  if (!wantsDryRun(dryRunHeader)) return;
   const alone = mutations.filter((name) => mustBeAlone(operations.get(name)));
   if (alone.length > 0 && mutations.length > 1) {
     throw badHeader(
@@ -149,7 +152,7 @@ function checkHeadersAndBeginDryRun(
       `can’t be used for ${alone[0]} together with other mutations. Send ${alone[0]} in a separate request`,
     );
   }
-  if (!alone.some((name) => operations.get(name)?.ignoresKeyAndDryRun)) caller.beginDryRun();
+  if (!isIgnored) caller.beginDryRun();
 }
 
 /**

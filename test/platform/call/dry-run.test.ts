@@ -131,7 +131,10 @@ describe('no transaction starts', () => {
       const withoutToken = await app.rest('POST', '/v1/jobs', { headers, body: {} });
       expect(withoutToken.body.details.code).toBe('UNAUTHENTICATED');
       const byGraphql = await app.graphql(CREATE, { token, headers });
-      expect(byGraphql.errors?.[0]?.extensions.code).toBe('VALIDATION_FAILED');
+      expect(byGraphql.errors?.[0]?.extensions).toMatchObject({
+        code: 'VALIDATION_FAILED',
+        fields: { 'Dry-Run': 'must be true or false' },
+      });
       expect((await app.sql`select count(*)::int as jobs from jobs`)[0]).toEqual(before);
     },
   );
@@ -321,6 +324,19 @@ describe('opening or ending a session', () => {
       null,
       null,
     ]);
+  });
+
+  it('ignores an invalid value, unless another mutation would read it', async () => {
+    const headers = { 'dry-run': 'yes' };
+    const variables = { logIn: logInOf(people.owner) };
+    for (let time = 0; time < 3; time += 1) {
+      const loggedIn = await app.graphql(`mutation ($logIn: LogInInput!) { ${LOG_IN} }`, { headers, variables });
+      expect(loggedIn.data.logIn.token).toBeTruthy();
+      const refused = await app.graphql(`mutation ($logIn: LogInInput!) { ${LOG_IN} ${JOB} }`, { headers, variables });
+      expect([refused.status, codesOf(refused), refused.data]).toEqual([400, ['VALIDATION_FAILED'], undefined]);
+    }
+    const byRest = await app.rest('POST', '/v1/auth/login', { headers, body: variables.logIn });
+    expect(byRest.status).toBe(200);
   });
 
   const PASSWORD = 'changePassword(input: { currentPassword: "wrong", newPassword: "another password" }) { changed }';

@@ -5,6 +5,7 @@
  */
 import { getOperationAST, type DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { wantsDryRun } from '../../call/dry-run.js';
 import { PLATFORM_REFUSALS } from '../../errors.js';
 import type { LimitCheck, Context } from '../context.js';
 import type { RunOperation } from '../executor/executor.js';
@@ -56,7 +57,7 @@ export function createKnownDocuments({ run, hooks, format }: Options): KnownDocu
   return {
     keep: (text, entry) => void documents.set(text, entry),
     answer: async (request, contentType, context) => {
-      if (context.wantsDryRun) return undefined;
+      if (wantsDryRun(context.dryRunHeader)) return undefined;
       const usualRequest = parseUsualRequest(request);
       const entry = usualRequest && documents.get(usualRequest.query);
       const operation = entry && getOperationAST(entry.document, usualRequest.operationName);

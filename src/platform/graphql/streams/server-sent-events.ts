@@ -14,7 +14,7 @@ import { refuse, PLATFORM_REFUSALS, unauthenticated } from '../../errors.js';
 import { type StreamEnd, endWithSession } from './stream-ends.js';
 import { setRateLimitHeaders } from '../../http/rate-limit-headers.js';
 import { waitForSlot } from '../../quotas/quotas.js';
-import { retryAfterIfOverloaded } from '../errors.js';
+import { retryAfterIfUnavailable } from '../errors.js';
 import type { AnswerStream } from './answers.js';
 import { formatRefusal, type Connection, type OpenSubscription } from './subscriptions.js';
 
@@ -77,7 +77,7 @@ async function sendRefusedSubscription(
   connection: EventResponse,
   errors: readonly GraphQLFormattedError[],
 ): Promise<void> {
-  const retryAfter = retryAfterIfOverloaded({ errors });
+  const retryAfter = retryAfterIfUnavailable({ errors });
   if (retryAfter === undefined) return connection.send(refusedAnswers(errors));
   exchange.response.setHeader('Retry-After', String(retryAfter));
   exchange.sendJson(PLATFORM_REFUSALS.OVERLOADED[0], { errors });

@@ -49,6 +49,10 @@ afterEach(async () => {
   await expectSound(app, ada);
 });
 
+const BUY = `mutation {
+  buyTokens(input: { pack: "small", returnUrl: "${RETURN_URL}" }) { checkoutUrl }
+}`;
+
 const status = async (sent: Promise<Response>) => (await sent).status;
 
 /** Buys a pack and pays for it. A small pack is 50 tokens for 5.00. */
@@ -159,6 +163,12 @@ describe('Repeating a call with the same key', () => {
     expect(failed.headers.get('retry-after')).toBe('5');
     const rows = await app.sql`select status::text, session_id from purchases where user_id = ${hanna.userId}`;
     expect(rows.map((row) => ({ ...row }))).toEqual([{ status: 'pending', session_id: null }]);
+    // The second call finds its document in the cache.
+    for (let call = 0; call < 2; call += 1) {
+      const byGraphql = await app.graphql(BUY, { token: hanna.token, headers: key });
+      expect([byGraphql.status, byGraphql.headers.get('retry-after')]).toEqual([503, '5']);
+      expect(byGraphql.errors?.[0]?.extensions.code).toBe('PAYMENTS_UNAVAILABLE');
+    }
     stripe.isDown = false;
     const answer = await buy(app, hanna, 'small', key);
     expect([answer.status, answer.body.checkout_url]).toEqual([201, expect.stringMatching(/^https:/)]);

@@ -1,12 +1,17 @@
 import { expect, it } from 'vitest';
-import { retryAfterIfOverloaded } from '../../../src/platform/graphql/errors.js';
+import { retryAfterIfUnavailable } from '../../../src/platform/graphql/errors.js';
 
 const overloaded = (...path: string[]) => ({
   message: 'The service is at capacity.',
   path,
-  extensions: { code: 'OVERLOADED', retryAfter: 2 },
+  extensions: { code: 'OVERLOADED', status: 503, retryAfter: 2 },
 });
-const forbidden = (...path: string[]) => ({ message: 'No.', path, extensions: { code: 'FORBIDDEN' } });
+const paymentsUnavailable = (...path: string[]) => ({
+  message: 'The payment provider can’t be reached.',
+  path,
+  extensions: { code: 'PAYMENTS_UNAVAILABLE', status: 503, retryAfter: 5 },
+});
+const forbidden = (...path: string[]) => ({ message: 'No.', path, extensions: { code: 'FORBIDDEN', status: 403 } });
 
 it.each([
   ['every root field', { data: { a: null, b: null }, errors: [overloaded('a'), overloaded('b')] }, 2],
@@ -23,9 +28,20 @@ it.each([
     { data: { a: { id: 1, tokens: null } }, errors: [overloaded('a', 'tokens')] },
     undefined,
   ],
+  ['a purchase', { data: { buyTokens: null }, errors: [paymentsUnavailable('buyTokens')] }, 5],
+  [
+    'one field, and another needs the payment provider',
+    { data: { a: null, b: null }, errors: [overloaded('a'), paymentsUnavailable('b')] },
+    5,
+  ],
+  [
+    'a purchase, and another mutation succeeds',
+    { data: { buyTokens: null, b: { id: 1 } }, errors: [paymentsUnavailable('buyTokens')] },
+    undefined,
+  ],
   ['one mutation, and another is refused', { data: null, errors: [overloaded('a'), forbidden('b')] }, undefined],
   ['nothing', { data: { a: null }, errors: [forbidden('a')] }, undefined],
   ['nothing, without errors', { data: { a: null } }, undefined],
-])('if %s is OVERLOADED', (_, result, retryAfter) => {
-  expect(retryAfterIfOverloaded(result)).toBe(retryAfter);
+])('if %s is unavailable', (_, result, retryAfter) => {
+  expect(retryAfterIfUnavailable(result)).toBe(retryAfter);
 });
