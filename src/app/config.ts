@@ -22,6 +22,7 @@ import {
 import { PURCHASES } from '../market/rules/market-limits.js';
 import type { TokenPack } from '../market/rules/purchases.js';
 import { isLoopback } from '../platform/security/address.js';
+import { REPLICA } from '../platform/service-limits.js';
 import { QUOTAS } from '../platform/caller-limits.js';
 import { quotasOf, type QuotaTable } from '../platform/quotas/quota-table.js';
 
@@ -94,7 +95,7 @@ export const VARIABLES = {
       'the URL of a replica, or of a proxy for several replicas. Reads that may be slightly stale use it. If ' +
         'DATABASE_DIRECT_URL is set, this must also be the URL of a pooler',
     ),
-  DATABASE_REPLICA_LAG_MAX_SECONDS: wholeNumber(1, 20)
+  DATABASE_REPLICA_LAG_MAX_SECONDS: wholeNumber(1, REPLICA.lagMaxSecondsMax)
     .default(5)
     .describe(
       'how many seconds a replica may be behind the primary. If it’s further behind, the server doesn’t read from it',

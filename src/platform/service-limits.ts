@@ -57,9 +57,9 @@ export const REPLICA = {
   answerWithinMs: 900,
   /** After a longer gap between two of the primary's positions, reads must reach the second one. */
   gapMsMax: 2_500,
-  /**
-   * How long a user's reads must include their last write. Longer than the highest DATABASE_REPLICA_LAG_MAX_SECONDS.
-   */
+  /** The highest DATABASE_REPLICA_LAG_MAX_SECONDS. A write or a task can wait this long for the replica. */
+  lagMaxSecondsMax: 20,
+  /** How long a user's reads must include their last write. Longer than `lagMaxSecondsMax`. */
   positionKeptSeconds: 30,
   /** This many users' positions take about ten megabytes of an instance's memory. */
   usersMax: 100_000,

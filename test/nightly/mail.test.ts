@@ -87,7 +87,7 @@ it('no email is lost if a sender or Postgres is killed', async () => {
   sql = database.open('mails');
   const left = async () => {
     // Makes it look as if the killed instances' leases and the failures' delays have expired.
-    await sql`update tasks set leased_until = null, run_at = now() where leased_until < now() + interval '50 seconds'
+    await sql`update tasks set leased_until = null, run_at = now() where leased_until < now() + interval '65 seconds'
       or run_at > now()`;
     return (await sql`select from mails where outcome is null`).length;
   };

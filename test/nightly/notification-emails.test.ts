@@ -95,7 +95,7 @@ it(
 
     const left = async () => {
       // Makes it look as if the killed instances' leases and the failures' delays have expired.
-      await sql`update tasks set leased_until = null, run_at = now() where leased_until < now() + interval '50 seconds'
+      await sql`update tasks set leased_until = null, run_at = now() where leased_until < now() + interval '65 seconds'
       or run_at > now()`;
       const [row] = await sql`select (select count(*)::int from mails where outcome = 'sent') as sent`;
       return MAILS - row?.sent;

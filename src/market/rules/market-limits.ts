@@ -133,13 +133,14 @@ export const WEBHOOKS = {
 
 /**
  * For each kind of task: how many tasks an instance runs at a time, and how long a lease lasts, which is longer than
- * any task takes. A person can have five webhook endpoints, which use at most a fifth of the slots for webhooks.
+ * any task takes, including its wait for a replica. A person can have five webhook endpoints, which use at most a fifth
+ * of the slots for webhooks.
  */
 export const TASKS = {
-  webhook: { slots: 50, slotsPerKey: 2, slotsOfSlowKeys: 8, leaseSeconds: 30 },
-  mail: { slots: 10, slotsPerKey: 6, slotsOfSlowKeys: 2, leaseSeconds: 60 },
+  webhook: { slots: 50, slotsPerKey: 2, slotsOfSlowKeys: 8, leaseSeconds: 35 },
+  mail: { slots: 10, slotsPerKey: 6, slotsOfSlowKeys: 2, leaseSeconds: 75 },
   /** Emails about notifications, which must not delay other emails, such as password resets. */
-  notice: { slots: 10, slotsPerKey: 6, slotsOfSlowKeys: 2, leaseSeconds: 60 },
+  notice: { slots: 10, slotsPerKey: 6, slotsOfSlowKeys: 2, leaseSeconds: 75 },
   restore: { slots: 2, slotsPerKey: 2, slotsOfSlowKeys: 1, leaseSeconds: 30 },
 } as const;
 

@@ -17,10 +17,13 @@ const insertTaskList = statement(
   {},
   ($: Placeholders<{ kind: string; list: string }>) => sql`insert into tasks (id, kind, key)
     select id, ${$('kind')}, key from json_to_recordset(${$('list')}::json) as list (id text, key text)
-    on conflict (id) do update set run_at = now() where tasks.leased_until is null or tasks.leased_until <= now()`,
+    on conflict (id) do update set run_at = now(), created_at = now()
+      where tasks.leased_until is null or tasks.leased_until <= now()`,
 );
 
-/** A waiting task becomes due now and keeps its attempt count. A running task doesn't change. */
+/**
+ * A waiting task becomes due now, counts as new, and keeps its attempt count. A running task doesn't change.
+ */
 export async function insertTasks(tx: Db, kind: string, list: readonly Pick<Task, 'id' | 'key'>[]) {
   await insertTaskList(tx, { kind, list: JSON.stringify(list) });
 }

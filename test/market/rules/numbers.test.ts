@@ -6,13 +6,21 @@ import { describe, expect, test } from 'vitest';
 import { CATALOG } from '../../../src/market/rules/jobs/catalog.js';
 import { JOB_ORDERS } from '../../../src/market/rules/jobs/orders.js';
 import { moneyAboveZero } from '../../../src/platform/fields/values.js';
-import { BIDS_PER_PAGE_DEFAULT, PASSWORD_BYTES, TEXT } from '../../../src/market/rules/market-limits.js';
+import {
+  BIDS_PER_PAGE_DEFAULT,
+  MAIL,
+  PASSWORD_BYTES,
+  TASKS,
+  TEXT,
+  WEBHOOKS,
+} from '../../../src/market/rules/market-limits.js';
 import {
   BUDGETS,
   budgetWindowSeconds,
   ADDRESS_BUDGET_FACTOR_OUTSIDE_PRODUCTION,
 } from '../../../src/market/rules/rate-limits.js';
 import { PAGE, SESSION } from '../../../src/platform/caller-limits.js';
+import { REPLICA } from '../../../src/platform/service-limits.js';
 import {
   GUARANTEED_VIEW_STAKE,
   HOLD_STATES,
@@ -27,6 +35,15 @@ import { ROLES } from '../../../src/market/rules/viewer.js';
 
 test('there are three roles', () => {
   expect(ROLES).toEqual(['homeowner', 'contractor', 'admin']);
+});
+
+test.each([
+  ['webhook', WEBHOOKS.attemptMs],
+  ['mail', MAIL.sendMs],
+  ['notice', MAIL.sendMs],
+] as const)('a %s is leased for longer than a wait for the replica and an attempt', (kind, attemptMs) => {
+  const longestMs = REPLICA.lagMaxSecondsMax * 1_000 + REPLICA.answerWithinMs + attemptMs;
+  expect(TASKS[kind].leaseSeconds * 1_000).toBeGreaterThan(longestMs + 3_000);
 });
 
 describe('tokens', () => {

@@ -3,7 +3,9 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { Db } from '../../../src/platform/db/database.js';
 import { startCleanup, deleteExpired } from '../../../src/market/store/housekeeping.js';
 import { newId } from '../../../src/market/store/new-id.js';
+import { redeliver } from '../../../src/market/store/webhooks/webhook-deliveries.js';
 import { homeowner, programOf } from '../../story/cast.js';
+import type { WebhookEndpointId } from '../../../src/market/rules/ids.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 
 let app: TestApp;
@@ -95,10 +97,13 @@ it('deletes webhook deliveries after a month, unless they’re sent again, and t
     ), attempt as (
       insert into webhook_attempts (delivery_id, number, started_at, duration_ms) select id, 1, now(), 1 from one)
     insert into tasks (id, kind, key, created_at)
-      select id, 'webhook', ${endpoint}, now() - make_interval(days => ${sentDaysAgo}) from one`;
+      select id, 'webhook', ${endpoint}, now() - make_interval(days => ${sentDaysAgo}) from one returning id`;
   for (const days of [1, 31]) await delivery(kept, days);
   // Its owner asked for it again yesterday, so its attempts aren't over.
   await delivery(kept, 31, 1);
+  // Its owner asks for it again while it's still waiting.
+  const [waiting] = await delivery(kept, 31);
+  await redeliver(app.services.db, { id: waiting?.id, endpointId: kept as WebhookEndpointId });
   await delivery(deleted, 1);
   await app.rest('DELETE', `/v1/webhooks/${deleted}`, { token: mia.token });
   expect(await tidyAll()).toMatchObject({ oldDeliveries: 1, deliveriesOfDeleted: 1, endpoints: 0 });
@@ -108,7 +113,7 @@ it('deletes webhook deliveries after a month, unless they’re sent again, and t
     (select count(*)::int from webhook_attempts) as attempts,
     (select count(*)::int from tasks where kind = 'webhook') as tasks,
     (select count(*)::int from webhook_endpoints) as endpoints`;
-  expect(left[0]).toEqual({ deliveries: 2, attempts: 2, tasks: 2, endpoints: 1 });
+  expect(left[0]).toEqual({ deliveries: 3, attempts: 3, tasks: 3, endpoints: 1 });
 });
 
 it('deletes emails after a month', async () => {
