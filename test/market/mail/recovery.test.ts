@@ -162,6 +162,19 @@ describe('an address', () => {
     expect(await read(other.token)).toMatchObject({ email_verified: null, email_undeliverable: null });
   });
 
+  it('can’t be the password', async () => {
+    const heiko = await homeowner(app, 'Heiko');
+    const password = 'heiko.new@example.test';
+    const change = { current_password: heiko.password, new_password: password };
+    expect((await post('/me/password', change, heiko.token)).status).toBe(200);
+    const { status, body } = await post(
+      '/me/email',
+      { email: 'Heiko.New@example.test', current_password: password },
+      heiko.token,
+    );
+    expect([status, body.details.fields]).toEqual([400, { email: 'must not be the account’s password' }]);
+  });
+
   it('changes once the new one is confirmed, and not before', async () => {
     const hugo = await homeowner(app, 'Hugo');
     await confirm(hugo);

@@ -8,6 +8,7 @@ import { operation } from '../operation.js';
 import { invalidField } from '../../../platform/call/validation.js';
 import { endSessionsAndKeys } from '../sessions/ended-sessions.js';
 import { consumeRecipientLimit, enqueueMail } from './mails-and-links.js';
+import { lockOwnAccount } from './own-account.js';
 import {
   countingFailure,
   NOT_THE_EMAIL,
@@ -52,6 +53,7 @@ export const changePassword = operation({
     { email, noticeSent, formerHash, passwordHash },
   ): Promise<{ changed: true; noticeSent: boolean }> {
     await db.inTransaction(async (tx) => {
+      await lockOwnAccount(tx, viewer);
       const [account] = await replacePasswordHash(tx, { userId: viewer.userId, passwordHash, formerHash });
       if (!account) throw wrongPassword();
       await endSessionsAndKeys({ db: tx, services, caller }, { userId: viewer.userId, except: viewer.sessionId });

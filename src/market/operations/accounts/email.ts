@@ -26,7 +26,7 @@ import {
   type NewMail,
 } from './mails-and-links.js';
 import { announceChange, assertUndisputed, lockOwnAccount, ownCredentials } from './own-account.js';
-import { countingFailure, passwordMatches, passwordTried, wrongPassword } from './password-checks.js';
+import { countingFailure, isTheEmail, passwordMatches, passwordTried, wrongPassword } from './password-checks.js';
 import { emailTaken } from '../people/people.js';
 
 export const requestEmailVerification = operation({
@@ -142,6 +142,7 @@ export const changeEmail = operation({
     if (!matches) throw wrongPassword();
     assertUndisputed(account);
     if (email === account.email) throw invalidField('email', 'is already the account’s address');
+    if (isTheEmail(currentPassword, email)) throw invalidField('email', 'must not be the account’s password');
     const isUnconfirmed = !account.emailVerified;
     await consumeMailLimits(call, { requesterId: userId, isUnconfirmed, to: { email, purpose: 'change' } });
     return account.passwordHash;

@@ -8,8 +8,9 @@ import { findActiveSession, type NamedSession } from '../../store/sessions/sessi
 import type { Call } from '../operation.js';
 
 /**
- * Called before an operation creates an object that outlives the session. Makes concurrent calls for one account wait
- * for each other, including a password change. If the session ended during the wait, the call creates nothing.
+ * Called before an operation changes the password or creates an object that outlives the session. Makes concurrent
+ * calls for one account wait for each other. If the session ended during the wait or while a password was hashed, the
+ * call changes nothing.
  */
 export async function lockOwnAccount(tx: Db, { userId, sessionId }: NamedSession): Promise<void> {
   await lockAccount(tx, { userId });

@@ -14,6 +14,7 @@ import {
 } from '../../../setup/app.js';
 import { byGraphql, byRest, invalid } from '../../../apis/refused.js';
 import { until } from '../../../platform/security/until.js';
+import { waitingCalls } from '../../../setup/database/waiting-calls.js';
 
 /** The leeway is an hour here, because on a busy machine, a test may take longer than the usual minute. */
 vi.mock('../../../../src/platform/caller-limits.js', async (original) => {
@@ -406,7 +407,22 @@ describe('a password change', () => {
     expect((await logIn(hanna)).token).toEqual(expect.any(String));
   });
 
-  it('made twice at the same time happens once: the second no longer has the right password', async () => {
+  it('whose session ends while the password is hashed changes nothing', async () => {
+    const hanna = await homeowner(app, 'Hanna');
+    const thief = await logIn(hanna);
+    const changing = await app.sql.begin(async (tx) => {
+      await tx`select from users where id = ${hanna.userId} for update`;
+      const call = change(thief.token, hanna.password, 'his from now on');
+      await until(async () => (await waitingCalls(app.sql)) === 1);
+      await tx`update sessions set revoked_at = now() where user_id = ${hanna.userId}`;
+      return [call];
+    });
+    const [{ status, body } = { status: 0, body: {} }] = await Promise.all(changing);
+    expect([status, body.details?.reason]).toEqual([401, 'session_ended']);
+    expect((await logIn(hanna)).token).toEqual(expect.any(String));
+  });
+
+  it('made twice at the same time happens once, and ends the other session', async () => {
     for (let round = 0; round < 5; round += 1) {
       const hanna = await homeowner(app, 'Hanna');
       const thief = await logIn(hanna);
