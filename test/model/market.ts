@@ -291,6 +291,7 @@ const STAKE = 5;
 const REVISIONS_MAX = 10;
 const CHANGE_REQUESTS_MAX = 3;
 const REOPENINGS_MAX = 2;
+const BIDS_ON_ONE_JOB_MAX = 10;
 const OPEN_PURCHASES_MAX = 5;
 const NEEDED = ['title', 'description', 'category', 'urgency', 'addressLine1', 'city', 'state'];
 const LIVE: readonly BidState[] = ['pending', 'viewed', 'shortlisted'];
@@ -517,9 +518,8 @@ export class Market {
         if (person.role !== 'contractor') return refused('FORBIDDEN');
         if (!statesAllowing('submitBid').includes(job.state)) return refused('INVALID_TRANSITION');
         if (this.suspended.has(job.owner)) return refused('FORBIDDEN');
-        return job.bids.some(({ by, state }) => by === person && state !== 'withdrawn')
-          ? refused('DUPLICATE_BID')
-          : allowed;
+        if (job.bids.some(({ by, state }) => by === person && state !== 'withdrawn')) return refused('DUPLICATE_BID');
+        return hasBidTooOften(person, job) ? refused('INVALID_TRANSITION') : allowed;
       case 'reviewJob':
         if (person !== job.owner) return refused('FORBIDDEN');
         return mayBeReviewed(job) ? allowed : refused('INVALID_TRANSITION');
@@ -1167,6 +1167,7 @@ export class Market {
     if (this.suspended.has(job.owner)) throw new Refused({ code: 'FORBIDDEN' });
     if (job.bids.some(({ by, state }) => by === person && state !== 'withdrawn'))
       throw new Refused({ code: 'DUPLICATE_BID' });
+    if (hasBidTooOften(person, job)) throw invalidTransition(job.state);
     const { guaranteedView, ...said } = shapes.normal(call.body);
     const guaranteed = guaranteedView === true;
     this.need(person, guaranteed ? STAKE : 0);
@@ -1531,6 +1532,10 @@ export function mayBeReviewed({ rating, happenings }: Job): boolean {
 /** Work also counts as approved if its owner doesn't respond in time. */
 function isApproval({ type }: Happening): boolean {
   return type === 'job.approved' || type === 'job.auto_approved';
+}
+
+function hasBidTooOften(person: Person, { bids }: Job): boolean {
+  return bids.filter(({ by }) => by === person).length >= BIDS_ON_ONE_JOB_MAX;
 }
 
 function wasExtended({ state, happenings }: Job): boolean {

@@ -6,7 +6,7 @@
  */
 import type { Effect, TransitionEffect } from './jobs/effects.js';
 import type { RefusalCode } from './errors.js';
-import { CHANGE_REQUESTS_MAX, REOPENINGS_MAX, REVIEW_DAYS_MAX } from './market-limits.js';
+import { BIDS_ON_ONE_JOB_MAX, CHANGE_REQUESTS_MAX, REOPENINGS_MAX, REVIEW_DAYS_MAX } from './market-limits.js';
 import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
 
 /** `ALLOWED_ACTORS` in `parties.ts` defines who each of these actors is. */
@@ -104,8 +104,8 @@ export const JOB_TRANSITIONS = {
     event: 'job.reopened',
     participle: 'reopened',
     description:
-      'The homeowner takes the award back before the work has started. The job is open again. They can do this ' +
-      `up to ${REOPENINGS_MAX} times per job.`,
+      'The homeowner takes the award back before the work has started. This reopens the job. They can do ' +
+      `this up to ${REOPENINGS_MAX} times per job.`,
     effects: ['rejectAwardedBid', 'restoreBids'],
   },
   checkIn: {
@@ -316,7 +316,8 @@ export const OTHER_JOB_ACTIONS = {
     event: 'job.reviewed',
     participle: 'rated',
     description:
-      'The homeowner rates work that they approved without a rating. They can do this once, within ' +
+      'The homeowner rates approved work that has no rating, even if it was approved automatically. They can do this ' +
+      'once, within ' +
       `${REVIEW_DAYS_MAX} days of the job’s completion.`,
     effects: ['addRating', 'keepReview'],
   },
@@ -331,7 +332,7 @@ export const OTHER_JOB_ACTIONS = {
     participle: 'given more time',
     description:
       'The homeowner extends the deadline of an open job or of work in review, or an admin extends the deadline of a ' +
-      'decision. They can do this once in each status. The reminders move along with the deadline.',
+      'decision. They can do this once in each status. The reminders are postponed by the same time.',
     effects: [],
   },
   delete: {
@@ -357,7 +358,8 @@ export const OTHER_JOB_ACTIONS = {
     event: 'bid.submitted',
     participle: 'bid on',
     description:
-      'A contractor bids on an open job. They can have one bid per job. To bid again, they must withdraw it first.',
+      'A contractor bids on an open job. They can have one bid per job. To bid again, they must withdraw it first. ' +
+      `They can bid on a job up to ${BIDS_ON_ONE_JOB_MAX} times.`,
     effects: ['makeBid', 'stakeHold'],
   },
 } as const satisfies Record<string, OtherJobAction>;

@@ -31,6 +31,9 @@ export const CLOCK = {
   aheadDaysMax: 20_000,
 } as const;
 
+/** How often a contractor can bid on one job. Otherwise, a job's bids and events could grow without bound. */
+export const BIDS_ON_ONE_JOB_MAX = 10;
+
 /** How often a contractor can revise one bid. */
 export const BID_REVISIONS_MAX = 10;
 
@@ -137,7 +140,7 @@ export const WEBHOOKS = {
  * of the slots for webhooks.
  */
 export const TASKS = {
-  webhook: { slots: 50, slotsPerKey: 2, slotsOfSlowKeys: 8, leaseSeconds: 35 },
+  webhook: { slots: 50, slotsPerKey: 2, slotsOfSlowKeys: 8, leaseSeconds: 45 },
   mail: { slots: 10, slotsPerKey: 6, slotsOfSlowKeys: 2, leaseSeconds: 75 },
   /** Emails about notifications, which must not delay other emails, such as password resets. */
   notice: { slots: 10, slotsPerKey: 6, slotsOfSlowKeys: 2, leaseSeconds: 75 },

@@ -8,7 +8,13 @@ import type { RefusalOptions } from '../../platform/errors.js';
 import { JOB_ACTION_KEYS, JOB_ACTIONS, statesAllowing } from './lifecycle.js';
 import { siblingOf, type ProposalId, type UserId } from './ids.js';
 import type { JobAction, JobActionKey, AllowedActor } from './lifecycle.js';
-import { BID_REVISIONS_MAX, CHANGE_REQUESTS_MAX, REOPENINGS_MAX, REVIEW_DAYS_MAX } from './market-limits.js';
+import {
+  BID_REVISIONS_MAX,
+  BIDS_ON_ONE_JOB_MAX,
+  CHANGE_REQUESTS_MAX,
+  REOPENINGS_MAX,
+  REVIEW_DAYS_MAX,
+} from './market-limits.js';
 import {
   admitsParty,
   allowedRoles,
@@ -216,6 +222,7 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   submitBid: [
     condition('FORBIDDEN', ['isOwnerSuspended'], suspendedOwnerDenial),
     condition('DUPLICATE_BID', ['ownBids'], duplicateBidDenial),
+    condition('INVALID_TRANSITION', ['ownBids'], bidsOnOneJobDenial),
     price,
   ],
   complete: [credit],
@@ -417,6 +424,15 @@ function suspendedOwnerDenial({ isOwnerSuspended }: Given<'isOwnerSuspended'>): 
 function duplicateBidDenial({ ownBids }: Given<'ownBids'>): Explanation | undefined {
   return ownBids.some((state) => COUNTED_BID_STATES.includes(state)) ? {} : undefined;
 }
+
+function bidsOnOneJobDenial({ ownBids }: Given<'ownBids'>): Explanation | undefined {
+  return ownBids.length < BIDS_ON_ONE_JOB_MAX ? undefined : TOO_MANY_BIDS;
+}
+
+const TOO_MANY_BIDS = {
+  message: `You have already bid on this job ${BIDS_ON_ONE_JOB_MAX} times.`,
+  namesAlternatives: true,
+};
 
 function noProposalDenial({ standingProposal }: Given<'standingProposal'>): Explanation | undefined {
   return standingProposal === null ? NO_PROPOSAL : undefined;

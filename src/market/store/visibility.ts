@@ -165,7 +165,7 @@ export const IS_ACCEPTED = sql`own.status = ${BID_CONSEQUENCES.accept.to}`;
 
 export function ownBidStates(role: Role, $: Placeholders<Pick<ViewerIds, 'contractorId'>>): SQL {
   if (role !== 'contractor') return sql`'[]'::json`;
-  return sql`(select coalesce(json_agg(distinct own.status), '[]') from bids own
+  return sql`(select coalesce(json_agg(own.status), '[]') from bids own
     where own.job_id = "jobs"."id" and own.contractor_id = ${$('contractorId')})`;
 }
 

@@ -126,6 +126,16 @@ test.each<[ownBids: BidState[], may: boolean]>([
   expect(denial?.code).toBe(may ? undefined : 'DUPLICATE_BID');
 });
 
+test('Carla may bid ten times on the same job', () => {
+  const known = { isOwnerSuspended: false, isEmailUndoPending: false, viewer: carla, job: kitchen('open') };
+  const after = (bids: number) => jobDenial('submitBid', { ...known, ownBids: Array(bids).fill('withdrawn') });
+  expect(after(9)).toBeUndefined();
+  expect(after(10)).toMatchObject({
+    code: 'INVALID_TRANSITION',
+    message: 'You have already bid on this job 10 times.',
+  });
+});
+
 test("a bid is live while it waits for Hannah's choice", () => {
   expect(states.LIVE_BID_STATES).toEqual(['pending', 'viewed', 'shortlisted']);
 });

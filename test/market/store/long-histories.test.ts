@@ -1,4 +1,4 @@
-/** A party can propose, and a contractor can bid and withdraw, any number of times. A read loads what it returns. */
+/** A job can have a long history. A read loads only what it returns. */
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -51,10 +51,11 @@ async function bytesOf<Result>(call: () => Promise<Result>): Promise<[Result, nu
 it('a dispute with a thousand proposals loads only the last one', async () => {
   const job = await givenJob(app, 'disputed', people);
   await propose(app, people, job);
+  // With positions before the first event, so no loop reads them and adds to the count.
   await app.sql`insert into events (id, job_id, sequence, type, actor_id, bidder_id, from_status, to_status,
-      occurred_at, data, homeowner_id)
+      occurred_at, data, homeowner_id, position)
     select 'evt_0' || left(md5(id || n), 26), job_id, sequence + n, type, actor_id, bidder_id, from_status, to_status,
-      occurred_at, data || jsonb_build_object('resolution', n || ${LONG}), homeowner_id
+      occurred_at, data || jsonb_build_object('resolution', n || ${LONG}), homeowner_id, -n
     from events, generate_series(1, 1000) n where job_id = ${job.id} and type = 'job.resolution_proposed'`;
   await app.sql`update jobs set event_count = event_count + 1000 where id = ${job.id}`;
 
@@ -71,23 +72,24 @@ it('a dispute with a thousand proposals loads only the last one', async () => {
   expect(loadedByCall).toBeLessThan(BYTES_MAX);
 });
 
-it('a contractor’s own bid loads only the newest one, however many they have withdrawn', async () => {
+it('a contractor who has bid too often reads only the newest bid, and can’t bid again', async () => {
   const { id } = await givenJob(app, 'open', people);
-  const { token, profileId } = people.stranger;
+  const { token } = people.stranger;
   const bid = async (amount: number) =>
     (await callRest(app, 'submitBid', { by: people.stranger, job: id, body: { amount, message: LONG } })).body;
   const first = await bid(100);
   await callRest(app, 'withdraw', { by: people.stranger, job: id, bid: first.id });
+  const newest = await bid(200);
   await app.sql`insert into bids select (jsonb_populate_record(b,
       jsonb_build_object('id', 'bid_0' || left(md5(b.id || n), 26)))).*
     from bids b, generate_series(1, 1000) n where b.id = ${first.id}`;
-  const newest = await bid(200);
 
   const [{ data }, loaded] = await bytesOf(() =>
     app.graphql('query ($id: ID!) { job(id: $id) { myBid { id amount message } } }', { token, variables: { id } }),
   );
   expect(data.job.myBid).toEqual({ id: newest.id, amount: 200, message: LONG });
   expect(loaded).toBeLessThan(BYTES_MAX);
-  const rows = await app.sql`select count(*)::int from bids where job_id = ${id} and contractor_id = ${profileId}`;
-  expect(rows[0]?.count).toBe(1_002);
+
+  await callRest(app, 'withdraw', { by: people.stranger, job: id, bid: newest.id });
+  expect((await bid(300)).details).toMatchObject({ code: 'INVALID_TRANSITION', from_state: 'open' });
 });

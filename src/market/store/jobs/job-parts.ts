@@ -72,7 +72,7 @@ export type ListValues = { readonly position?: Position | undefined; readonly st
 /** A part that wasn't read is undefined. A part is null if the job doesn't have it or this viewer can't see it. */
 export interface JobParts {
   readonly homeowner?: ReadableHomeowner | null;
-  /** The newest, because a contractor can withdraw any number of bids and bid again. */
+  /** The newest, because a contractor can withdraw a bid and bid again. */
   readonly ownBid?: BidWithBidder | null;
   readonly awardedBid?: BidWithBidder | null;
   readonly bids?: Page<BidWithBidder>;

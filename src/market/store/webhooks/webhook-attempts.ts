@@ -58,7 +58,7 @@ const selectPendingDelivery = statement(
     jobHomeownerId: mayBeAbsent(events.homeownerId),
     ...jobFacts,
     isMatch: isMatchOf(sql`"users"."id"`).as('is_match'),
-    ownBids: sql<BidState[]>`(select coalesce(json_agg(distinct b.status), '[]') from bids b
+    ownBids: sql<BidState[]>`(select coalesce(json_agg(b.status), '[]') from bids b
         where b.job_id = "events"."job_id" and b.contractor_id = "contractors"."id")`.as('own_bids'),
   },
   ($: Placeholders<{ id: WebhookDeliveryId }>, fields) =>

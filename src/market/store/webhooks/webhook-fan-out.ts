@@ -133,7 +133,7 @@ export const isMatchOf = (user: SQL) =>
 const candidates = ($: Placeholders<OfCursor>) => sql<Candidate[]>`(
   select coalesce(json_agg(json_build_object('endpointId', w.id, 'userId', u.id, 'role', u.user_type,
     'homeownerId', h.id, 'contractorId', c.id,
-    'ownBids', (select coalesce(json_agg(distinct b.status), '[]') from bids b where b.job_id = "events"."job_id"
+    'ownBids', (select coalesce(json_agg(b.status), '[]') from bids b where b.job_id = "events"."job_id"
       and b.contractor_id = c.id),
     'isMatch', ${isMatchOf(sql`u.id`)})), '[]')
   from webhook_endpoints w
