@@ -66,7 +66,9 @@ registerEnum('UserType', 'The types of account.', ROLES, {
 });
 
 registerEnum('EmailUndo', 'The state of a request to undo an email change.', EMAIL_UNDO_STATES, {
-  pending: 'The account was used after the change, so support must decide with `settleEmailUndo`.',
+  pending:
+    'Support must decide with `settleEmailUndo`, because the account was used after the change or because of another ' +
+    'request to undo a change.',
   undone: 'The account has its former address again.',
   settled: 'Support has decided.',
 });
@@ -110,7 +112,7 @@ export const JobOrderEnum = registerEnum('JobOrder', 'The order of a list of job
     'published. To see new open jobs first, use `RECENTLY_UPDATED`.',
   oldest: 'The oldest jobs first.',
   recently_updated:
-    'The most recently changed jobs first. A job that changes while you read the list moves to its start.',
+    'The most recently changed jobs first. If a job changes while you read the list, it moves to the top.',
   highest_budget: 'The highest `budgetMax` first. Jobs without one come last.',
   longest_unchanged:
     'The jobs that have been in their current status longest come first. Only admins can use this order.',
@@ -124,8 +126,8 @@ export const BidStatus = registerEnum('BidStatus', 'The status of a bid.', BID_S
   viewed: 'The homeowner has viewed the bid.',
   shortlisted: 'The homeowner has shortlisted the bid.',
   accepted: 'The job was awarded to this bid.',
-  rejected: 'The homeowner rejected the bid or awarded another one, or the job ended.',
-  withdrawn: 'The contractor withdrew the bid.',
+  rejected: 'The homeowner rejected the bid, awarded another one, or took the award back, or the job ended.',
+  withdrawn: 'The contractor withdrew the bid or declined the award.',
 });
 
 registerEnum('HoldStatus', 'The status of staked tokens.', HOLD_STATES, {
@@ -179,9 +181,11 @@ export const ContractorOrderEnum = registerEnum(
   {
     newest: 'The newest contractors first.',
     best_rated:
-      'The best average rating first. Ties go to the contractor with more ratings. Unrated contractors come last.',
-    most_completed: 'The most completed jobs first. Ties go to the better rated contractor.',
-    nearest: 'The contractors nearest to the filter’s place first. Ties go to the better rated contractor.',
+      'The best average rating first. If averages are equal, contractors with more ratings come first. Unrated ' +
+      'contractors come last.',
+    most_completed: 'The most completed jobs first. If numbers are equal, the better rating comes first.',
+    nearest:
+      'The contractors nearest to the filter’s place first. At the same distance, the better rating comes first.',
   },
 );
 
@@ -194,7 +198,7 @@ registerEnum('ClockAction', 'What the service does when a deadline passes.', CLO
 });
 
 registerEnum('DeadlineMode', 'What a server does about deadlines.', DEADLINE_MODES, {
-  off: 'Nothing.',
+  off: 'It doesn’t send reminders or act.',
   remind: 'It reminds people, and tells admins when a deadline has passed.',
   act: 'It reminds people, and acts when a deadline passes.',
 });
@@ -208,7 +212,7 @@ registerEnum('DisputeEnding', 'The ways in which a dispute can end.', DISPUTE_EN
 });
 
 registerEnum('ApiKeyAccess', 'What an API key can do.', API_KEY_ACCESSES, {
-  read: 'Queries and subscriptions only. Every mutation fails with `FORBIDDEN`.',
+  read: 'Queries and subscriptions only. Every mutation that requires a login fails with `FORBIDDEN`.',
   full: 'Everything that its owner can do, except manage the email address, password, sessions, and API keys.',
 });
 

@@ -250,7 +250,11 @@ export const NOTIFICATION_FEED = entity('NotificationFeed', 'Your notifications,
 });
 
 export const PAGINATION = entity('Pagination', 'The position of a page in its list.', {
-  page: { type: integer(1), description: 'The page number, starting at 1. With `after`, it’s always 1.', example: 1 },
+  page: {
+    type: integer(1),
+    description: 'The page number, starting at 1. With `after` but without `page`, it’s 1.',
+    example: 1,
+  },
   perPage: { type: integer(1), description: 'The maximum number of entries per page.', example: PAGE.perPageDefault },
   total: {
     type: integer(),
@@ -315,10 +319,7 @@ export const ERROR_DETAILS = entity('ErrorDetails', 'Details for programs.', {
     description: 'The ID of the smallest pack that would be enough. Null if no pack is large enough.',
   },
   retryAfter: { type: integer().optional(), description: 'The number of seconds to wait before you retry.' },
-  limit: {
-    type: z.string().optional(),
-    description: 'The limit that was reached: a rate limit, as named in the `RateLimit` header, or a quota.',
-  },
+  limit: { type: z.string().optional(), description: 'The name of the rate limit or quota that was reached.' },
   until: {
     type: timestamp.nullable().optional(),
     description: 'When the suspension of the account ends. Null if it has no end.',

@@ -61,8 +61,8 @@ const OLD_NAMES = { trade: 'category', priority: 'urgency' };
 
 const UNDO_DONE = 'Your account has this address again. We sent you an email with a link to set a new password.';
 const UNDO_PENDING =
-  'The account was used after the change, so our support team will decide who keeps it. Contact them and tell them ' +
-  'that the account was yours.';
+  'Our support team will decide who keeps the account, because it was used after the change or because of another ' +
+  'request to undo a change. Contact them and tell them that the account was yours.';
 
 const PAGE_QUERY = ['page', 'perPage', 'after'];
 
@@ -192,7 +192,7 @@ export const ROUTES: readonly Route[] = [
     'POST',
     '/me/email',
     OPERATIONS.changeEmail,
-    confirms('We sent a link to the new address. The address changes once the link is opened.'),
+    confirms('We sent a link to the new address. The address changes once you open the link and confirm the change.'),
   ),
   route(
     'POST',

@@ -13,6 +13,13 @@ const AFTER = {
     'The position of the last event you saw. The events since then are sent first. By default, the stream starts now.',
 };
 
+const AFTER_NOTIFICATION = {
+  nullable: true,
+  description:
+    'The position of the last notification you saw. The notifications since then are sent first. By default, the ' +
+    'stream starts now.',
+};
+
 /** Subscriptions. The methods only declare arguments. Each event becomes the field's value. */
 @Resolver()
 export class StreamResolver {
@@ -37,7 +44,10 @@ export class StreamResolver {
     description: streamMyNotifications.description,
     subscribe: streamOf(streamMyNotifications),
   })
-  myNotifications(@Root() notification: object, @Arg('after', () => String, AFTER) _after: string | undefined): object {
+  myNotifications(
+    @Root() notification: object,
+    @Arg('after', () => String, AFTER_NOTIFICATION) _after: string | undefined,
+  ): object {
     return notification;
   }
 }

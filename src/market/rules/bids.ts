@@ -86,7 +86,7 @@ export const OTHER_BID_ACTIONS = {
     event: 'bid.revised',
     participle: 'revised',
     description:
-      'The contractor changes the offer. The bid keeps its place in the list and its status. They can do this ' +
+      'The contractor changes the offer. The bid keeps its status and its place in the list. They can do this ' +
       `up to ${BID_REVISIONS_MAX} times per bid.`,
     effects: [],
   },

@@ -41,7 +41,7 @@ export const REFUSALS = {
   RATE_LIMITED: PLATFORM_REFUSALS.RATE_LIMITED,
   IDEMPOTENCY_KEY_REUSED: PLATFORM_REFUSALS.IDEMPOTENCY_KEY_REUSED,
   IDEMPOTENCY_KEY_IN_USE: PLATFORM_REFUSALS.IDEMPOTENCY_KEY_IN_USE,
-  STALE_VERSION: [412, 'The job or bid has changed since you read it. Read it again, then retry.'],
+  STALE_VERSION: [412, 'The job, bid, or proposal has changed since you read it. Read it again, then retry.'],
   PERSISTED_QUERY_NOT_FOUND: PLATFORM_REFUSALS.PERSISTED_QUERY_NOT_FOUND,
   OVERLOADED: PLATFORM_REFUSALS.OVERLOADED,
   PAYMENTS_UNAVAILABLE: [503, 'The payment provider can’t be reached. Try again with the same Idempotency-Key.'],

@@ -31,12 +31,13 @@ export const EVENT_DESCRIPTIONS: Readonly<Record<EventType, string>> = {
   'job.submitted_for_review': 'The awarded contractor submitted the finished work for review.',
   'job.changes_requested': 'The homeowner asked the contractor to fix something before approving the work.',
   'job.approved': 'The homeowner approved the work, which completed the job.',
-  'job.reviewed': 'The homeowner rated work that they had approved without a rating.',
+  'job.reviewed': 'The homeowner rated approved work that had no rating yet.',
   'job.cancelled': 'The homeowner cancelled the job.',
   'job.completed': 'An admin completed the job outside the normal flow.',
   'job.disputed': 'The homeowner disputed the work.',
   'job.resolution_proposed':
-    'A party proposed a resolution. The job stays disputed until the other party sends the same resolution.',
+    'A party proposed a resolution. The job stays disputed until the other party accepts it or sends the same one, or ' +
+    'the dispute is escalated.',
   'job.dispute_resolved': 'Both parties sent the same resolution, which completed the job.',
   'job.resolution_accepted': 'The other party accepted the proposal, which completed the job.',
   'job.escalated': 'A party asked an admin to decide the dispute.',

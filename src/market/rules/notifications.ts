@@ -67,9 +67,7 @@ export const NOTIFICATIONS = {
       'The homeowner wants you to fix something before approving the work.',
     ),
   },
-  'job.reviewed': {
-    awardee: daily('Your work was rated', 'The homeowner rated the work that they had approved without a rating.'),
-  },
+  'job.reviewed': { awardee: daily('Your work was rated', 'The homeowner rated your approved work.') },
   'job.disputed': {
     awardee: fixed('Your work is disputed', 'The homeowner disputed your work. Propose a resolution.'),
   },

@@ -24,7 +24,11 @@ interface JobStateRow {
 
 /** The states are in documentation order. */
 export const JOB_STATE_ROWS = {
-  draft: { phase: 'unpublished', noun: 'a draft', description: 'Not published yet. Only the owner can see it.' },
+  draft: {
+    phase: 'unpublished',
+    noun: 'a draft',
+    description: 'Not published yet. Only the owner and admins can see it.',
+  },
   open: { phase: 'bidding', noun: 'an open job', description: 'Published. Contractors can bid on it.' },
   awarded: {
     phase: 'award',
@@ -66,7 +70,11 @@ export const JOB_STATE_ROWS = {
     inDispute: true,
     description: 'The contractor has appealed. Waiting for the final ruling.',
   },
-  cancelled: { phase: 'end', noun: 'a cancelled job', description: 'Cancelled by the homeowner.' },
+  cancelled: {
+    phase: 'end',
+    noun: 'a cancelled job',
+    description: 'Cancelled by the homeowner, or expired because it wasn’t awarded in time.',
+  },
 } as const satisfies Record<string, JobStateRow>;
 export type JobState = keyof typeof JOB_STATE_ROWS;
 export const JOB_STATES = Object.keys(JOB_STATE_ROWS) as [JobState, ...JobState[]];

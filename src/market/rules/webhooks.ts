@@ -14,7 +14,8 @@ export const WEBHOOK_PAUSES = {
     'resume the ' +
     'endpoint.',
   suspended: 'The owner was suspended. After the suspension, they can resume the endpoint.',
-  account_recovered: 'The owner reset the password or undid an email change. They can resume the endpoint.',
+  account_recovered:
+    'The account’s password was reset, or an email change was undone. The owner can resume the endpoint.',
 } as const;
 export const WEBHOOK_PAUSE_REASONS = Object.keys(WEBHOOK_PAUSES) as (keyof typeof WEBHOOK_PAUSES)[];
 export type WebhookPauseReason = keyof typeof WEBHOOK_PAUSES;

@@ -12,7 +12,7 @@ const HEADER_VALUES = new Map([
   ['false', false],
 ]);
 
-/** False for an unknown value, too. Callers refuse such a value. */
+/** False for an unknown value, too. Both APIs refuse such a value. */
 export function wantsDryRun(header = 'false'): boolean {
   return valueOf(header) === true;
 }

@@ -69,8 +69,9 @@ export function openapi(serverUrl = USUAL_SERVER) {
           bearerFormat: 'JWT',
           description:
             'The `token` from a login or signup. It lasts 15 minutes. To get the next one, call ' +
-            '`/v1/auth/refresh`. Programs can send the `secret` of an API key instead. A key can do everything ' +
-            'that its owner can, except manage the email address, password, sessions, and API keys.',
+            '`/v1/auth/refresh`. Programs can send the `secret` of an API key instead. A key with ' +
+            'full access can do everything that its owner can, except manage the email address, password, sessions, ' +
+            'and API keys. A read-only key can only read.',
         },
       },
       parameters: HEADER_PARAMETERS,
@@ -118,7 +119,7 @@ const TAGS: readonly (readonly [name: string, paths: RegExp, description: string
   ],
   ['Events', /^\/events\b/, 'The events on your jobs, as one list that you read from a position.'],
   ['Notifications', /^(\/me)?\/notification/, 'Your notifications, and when you’re emailed about them.'],
-  ['Saved searches', /^\/saved-searches\b/, 'Searches that tell contractors about new jobs.'],
+  ['Saved searches', /^\/saved-searches\b/, 'Saved searches that notify contractors of new jobs.'],
   ['Contractors', /^\/contractors\b/, 'Contractors’ public profiles, reviews, jobs, and bids.'],
   ['Sessions', /^\/(auth\/|sessions\b)/, 'Sign up, log in, refresh tokens, and log out.'],
   ['Own account', /^\/me\b(?!\/notification)/, 'Your user, profile, email address, and password.'],
@@ -182,7 +183,11 @@ function whoAndWhen({ operation, path }: Route): string {
   const ofJob = JOB_ACTION_LIST.find((one) => one.operation === operation.name);
   const row = ofJob ?? BID_ACTION_LIST.find((one) => one.operation === operation.name);
   if (!row) return `Available to ${READERS[path] ?? audienceOf(operation)}.`;
-  const from = eitherOf(row.from, (state) => `\`${state}\``);
+  const quoted = (states: readonly string[]) => eitherOf(states, (state) => `\`${state}\``);
+  const also = ofJob?.fromAfterChanges
+    ? ` (after changes were requested, also from ${quoted(ofJob.fromAfterChanges)})`
+    : '';
+  const from = `${quoted(row.from)}${also}`;
   const states =
     row.to === 'stays' || row.to === 'gone'
       ? `Allowed while the ${ofJob ? 'job' : 'bid'} is ${from}.`
@@ -196,13 +201,22 @@ const WHO_SEES_THE_JOB =
   'everyone who can see the job: the homeowner who posted it, contractors while it’s open or if they’ve bid on it, ' +
   'and admins';
 const THEMSELVES = 'admins and the contractor';
+const WHO_SEES_THE_BID = 'the homeowner who posted the job, the contractor who made the bid, and admins';
 const READERS: Readonly<Record<string, string>> = {
   '/jobs/{id}': WHO_SEES_THE_JOB,
   '/jobs/{id}/actions': WHO_SEES_THE_JOB,
   '/jobs/{id}/events': WHO_SEES_THE_JOB,
   '/contractors/{id}/jobs': THEMSELVES,
   '/contractors/{id}/bids': THEMSELVES,
-  '/bids/{id}/revisions': 'the homeowner who posted the job, the contractor who made the bid, and admins',
+  '/jobs/{id}/upcoming': WHO_SEES_THE_JOB,
+  '/jobs/{id}/bids': WHO_SEES_THE_JOB,
+  '/jobs/{id}/dispute': 'the homeowner who posted the job, the contractor it was awarded to, and admins',
+  '/bids/{id}': WHO_SEES_THE_BID,
+  '/bids/{id}/hold': WHO_SEES_THE_BID,
+  '/bids/{id}/actions': WHO_SEES_THE_BID,
+  '/bids/{id}/revisions': WHO_SEES_THE_BID,
+  '/tokens/transfers/{id}': 'the users whose tokens were transferred and admins',
+  '/purchases/{id}': 'the buyer and admins',
 };
 
 const JOB_FIELDS_AGREE =

@@ -44,7 +44,7 @@ const UNVERIFIED = {
 };
 const STALE = {
   code: 'STALE_VERSION',
-  message: 'The job or bid has changed since you read it. Read it again, then retry.',
+  message: 'The job, bid, or proposal has changed since you read it. Read it again, then retry.',
   details: { expectedVersion: 3, version: 1 },
 };
 

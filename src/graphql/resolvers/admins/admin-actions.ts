@@ -38,7 +38,7 @@ export class AdminActionResolver {
 
   @FieldResolver(() => Job, {
     nullable: true,
-    description: 'The job that the admin decided on. Null for other actions.',
+    description: 'The job that the action concerns. Null for actions on a user.',
   })
   job(@Root() { jobId }: Action, @Ctx() { loaders }: Context) {
     return jobId && loaders.jobs.load(jobId);

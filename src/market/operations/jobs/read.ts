@@ -160,7 +160,8 @@ export async function visibleJobs(db: Db, viewer: Viewer, ids: readonly JobId[])
 }
 
 export const WHO_READS_EVENTS =
-  'The parties and admins see all events. Bidders see status changes, events on their own bid, and edits to the ' +
+  'Admins see all events. The homeowner sees all events except reminders to others. The awarded contractor sees the ' +
+  'job’s events and those of their own bid. Bidders see status changes, events on their own bid, and edits to the ' +
   'job’s public fields. Everyone else sees only status changes. Contractors don’t see which other contractor caused ' +
   'an event.';
 

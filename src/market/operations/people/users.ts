@@ -73,7 +73,7 @@ export const readHomeowner = operation({
   name: 'homeowner',
   description:
     'Returns a homeowner’s profile. Only the homeowner, contractors they awarded a job to, and admins can see the ' +
-    'address.',
+    'street address and the ZIP code.',
   allows: 'signed in',
   budget: 'read',
   input: z.strictObject({ id: idInPath('homeowner').describe('The homeowner.') }),

@@ -40,7 +40,7 @@ export const ADMIN_ACTION = entity(
     },
     jobId: {
       type: idOf('job').nullable(),
-      description: 'The job that the admin decided on. Null for other actions.',
+      description: 'The job that the action concerns. Null for actions on a user.',
       example: null,
     },
     reason: {

@@ -67,7 +67,8 @@ export const BID = entity(
       description: 'True if the contractor staked tokens so that the homeowner sees this bid first.',
       inputDescription:
         `If true, stakes ${GUARANTEED_VIEW_STAKE} tokens to put the bid first in the homeowner’s list. The tokens ` +
-        'are released when the bid is rejected or withdrawn, or the job ends.',
+        'are released when the bid is rejected or withdrawn, when the job ends, or, if the server acts on deadlines, ' +
+        'when the homeowner doesn’t look at the bid in time.',
       example: true,
       written: true,
     },
@@ -84,7 +85,7 @@ export const BID = entity(
     version: {
       type: integer(1),
       description:
-        'The version of the offer, which rises only when the contractor revises it. In REST, it’s the `ETag`.',
+        'The version of the offer. It increases only when the contractor revises it. In REST, it’s the `ETag`.',
       example: 1,
     },
     isOutdated: {
@@ -113,7 +114,8 @@ export const BID_REVISION = entity('BidRevision', 'An earlier offer of a bid, wh
 
 export const HOLD = entity(
   'Hold',
-  'Tokens that a contractor has staked on a bid. They’re released when the bid or its job ends.',
+  'Tokens that a contractor has staked on a bid. They’re released when the bid or its job ends, or when the homeowner ' +
+    'doesn’t look at the bid in time.',
   {
     id: identifier('hold'),
     bidId: { type: idOf('bid'), description: 'The bid.' },

@@ -33,9 +33,9 @@ const PROPOSAL = entity('DisputeProposal', 'A resolution that one party proposed
   proposedAt: { type: timestamp, description: 'When it was proposed.' },
 });
 
-const ESCALATION = entity('DisputeEscalation', 'A party’s request for an admin to decide.', {
+const ESCALATION = entity('DisputeEscalation', 'A party or the service asked for an admin’s decision.', {
   reason: { type: note, description: 'Why the parties couldn’t settle the dispute.', example: 'We can’t agree.' },
-  by: { type: person, description: 'The user who escalated the dispute.' },
+  by: { type: person, description: 'The user who escalated the dispute. Null if the service did.' },
   at,
 });
 
@@ -51,24 +51,20 @@ const DECISION = entity('DisputeDecision', 'An admin’s decision.', {
   at,
 });
 
-const APPEAL = entity(
-  'DisputeAppeal',
-  'The contractor’s appeal against the decision. Null until the contractor appeals.',
-  {
-    reason: {
-      type: note,
-      description: 'Why the contractor thinks the decision is wrong.',
-      example: 'The faucet was faulty.',
-    },
-    supportingEvidence: {
-      type: noteOrNone,
-      description: 'The evidence for the appeal.',
-      example: 'The manufacturer has recalled it.',
-    },
-    by: { type: person, description: 'The user who appealed.' },
-    at,
+const APPEAL = entity('DisputeAppeal', 'The contractor’s appeal against the decision.', {
+  reason: {
+    type: note,
+    description: 'Why the contractor thinks the decision is wrong.',
+    example: 'The faucet was faulty.',
   },
-);
+  supportingEvidence: {
+    type: noteOrNone,
+    description: 'The evidence for the appeal.',
+    example: 'The manufacturer has recalled it.',
+  },
+  by: { type: person, description: 'The user who appealed.' },
+  at,
+});
 
 const FINAL_DECISION = entity('DisputeFinalDecision', 'An admin’s final decision on an appeal.', {
   finalDecision: { type: note, description: 'The final decision.', example: 'The decision stands.' },
@@ -78,13 +74,13 @@ const FINAL_DECISION = entity('DisputeFinalDecision', 'An admin’s final decisi
 });
 
 const ENDING = entity('DisputeEnd', 'The end of a dispute.', {
-  how: { type: enumOf(DISPUTE_ENDINGS, 'DisputeEnding'), description: 'The end of a dispute.', example: 'agreement' },
+  how: { type: enumOf(DISPUTE_ENDINGS, 'DisputeEnding'), description: 'How the dispute ended.', example: 'agreement' },
   text: {
     type: noteOrNone,
     description: 'The agreed resolution, the accepted or final decision, or the admin’s reason.',
     example: 'The contractor refunds 10% of the price.',
   },
-  by: { type: person, description: 'The user who ended the dispute.' },
+  by: { type: person, description: 'The user who ended the dispute. Null if the service did.' },
   at,
 });
 
@@ -92,7 +88,7 @@ export const DISPUTE_PARTS = { PROPOSAL, ESCALATION, DECISION, APPEAL, FINAL_DEC
 
 export const DISPUTE = entity(
   'Dispute',
-  'A disagreement about the work, from start to end. Only the parties and admins can see it.',
+  'A dispute about the work, with all of its steps. Only the parties and admins can see it.',
   {
     reason: {
       type: note,
@@ -112,7 +108,9 @@ export const DISPUTE = entity(
     },
     escalation: {
       type: ESCALATION.schema.nullable(),
-      description: 'A party’s request for an admin to decide.',
+      description:
+        'The escalation to an admin, by a party or, if the parties didn’t settle in time, by the service. Null if there ' +
+        'was none.',
       example: null,
     },
     decision: {

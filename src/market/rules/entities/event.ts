@@ -103,7 +103,7 @@ const STORED_FIELDS = {
     type: json(TEXTS_MAX * TEXT.note),
     description:
       'Other details, such as check-in notes or the statements in a dispute. Empty for everyone except the parties ' +
-      'and admins.',
+      'and admins. Bidders also get it for events on their own bid, and if they lose the award.',
     example: {},
   },
 } as const;

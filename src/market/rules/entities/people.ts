@@ -28,7 +28,7 @@ export const USER = entity('User', 'A person with an account.', {
   emailVerified: {
     type: z.boolean(),
     description:
-      'True if the user has opened a link that we sent to this address, such as a confirmation or a password reset.',
+      'True if the user has used a link that we sent to this address, such as a confirmation or a password reset.',
     example: true,
     readBy: OWN,
   },
@@ -64,9 +64,8 @@ export const USER = entity('User', 'A person with an account.', {
   emailUndoAddress: {
     type: email.nullable(),
     description:
-      'The address that competes with `email` in the last request to undo an email change. While the request is ' +
-      'pending, it’s the former address, whose owner claims the account. Otherwise, it’s the address that didn’t ' +
-      'get the account.',
+      'The other address in the last request to undo an email change. While the request is pending, it’s the former ' +
+      'address. Otherwise, it’s the address that didn’t get the account.',
     example: null,
     readBy: ADMINS,
   },
@@ -130,7 +129,7 @@ export type ContractorOrder = (typeof CONTRACTOR_ORDERS)[number];
 
 const listOf = (entry: string) => z.array(requiredText(TEXT.listItem).describe(entry)).max(TEXT.listItems);
 
-export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and record.', {
+export const CONTRACTOR = entity('Contractor', 'A contractor’s profile, completed jobs, and ratings.', {
   id: identifier('contractor'),
   userId: { type: idOf('user'), description: 'The user that this profile belongs to.' },
   companyName: {
@@ -205,7 +204,11 @@ export const CONTRACTOR = entity('Contractor', 'A contractor’s profile and rec
     written: true,
   },
   verified: { type: z.boolean(), description: 'True if an admin has verified the contractor.', example: true },
-  completedJobs: { type: integer(), description: 'The number of jobs completed and approved.', example: 31 },
+  completedJobs: {
+    type: integer(),
+    description: 'The number of jobs that were approved, or completed by an admin with credit.',
+    example: 31,
+  },
   ratingAverage: {
     type: z.number().min(1).max(5).nullable(),
     description: 'The average of all ratings, from 1 to 5. Null until the first rating.',

@@ -23,7 +23,7 @@ export const AVAILABLE_ACTION = entity('AvailableAction', 'An operation on a job
   allowed: { type: z.boolean(), description: 'True if you can call the operation now.', example: false },
   reason: {
     type: enumOf(REST_ERROR_CODES, 'ErrorCode').nullable(),
-    description: 'The error code that you’d get first. Null if the operation is allowed.',
+    description: 'The error code that the call would return. Null if the operation is allowed.',
     example: 'MISSING_FIELDS',
   },
   message: {
@@ -38,14 +38,16 @@ export const AVAILABLE_ACTION = entity('AvailableAction', 'An operation on a job
   },
   tokenCost: {
     type: integer().nullable(),
-    description: 'The tokens that the call would charge. Null if the cost depends on the input.',
+    description:
+      'The tokens that the call would charge. Null if it’s free, if the cost depends on the input, or if you can’t ' +
+      'call it.',
     example: 5,
   },
   until: {
     type: timestamp.nullable(),
     description:
-      'When the service acts, after which you can no longer call the operation. Null if you can’t call it, if it ' +
-      'stays possible, or if the server doesn’t act on deadlines.',
+      'Until when you can call the operation. Then the service acts on the job or the bid. Null if you can’t call it, ' +
+      'if it has no deadline, or if the server doesn’t act on deadlines.',
     example: null,
   },
 });
@@ -80,7 +82,11 @@ export const JOB_COUNT = entity('JobCount', 'The number of jobs in one status, a
 export const LIFECYCLE_ACTION = entity('LifecycleAction', 'An operation in the lifecycle of a job.', {
   action: { type: jobAction, description: 'The action.', example: 'AWARD' },
   operation: { type: z.string(), description: 'The name of the mutation.', example: 'awardJob' },
-  from: { type: z.array(jobStatus), description: 'The statuses that allow the operation.', example: ['open'] },
+  from: {
+    type: z.array(jobStatus),
+    description: 'The statuses that allow the operation if no changes were requested.',
+    example: ['open'],
+  },
   to: {
     type: jobStatus.nullable(),
     description: 'The status that the operation leads to. Null if the status stays the same or the job is deleted.',

@@ -18,5 +18,8 @@ export const REVIEW = entity('Review', 'A homeowner’s rating and review of a c
   },
   category: { type: nullableText(TEXT.kind), description: 'The trade of the job.', example: 'plumbing' },
   homeownerFirstName: { type: requiredText(TEXT.name), description: 'The homeowner’s first name.', example: 'Hanna' },
-  createdAt: { type: timestamp, description: 'When the work was approved.' },
+  createdAt: {
+    type: timestamp,
+    description: 'When the work was approved or, if the approval had no rating and no review, when it was rated.',
+  },
 });

@@ -96,8 +96,8 @@ export const UNDONE_EMAIL_CHANGE = entity('UndoEmailChangePayload', 'The payload
   pending: {
     type: z.boolean(),
     description:
-      'True if the account was used after the change. In that case, nothing changes until support decides. Contact ' +
-      'support.',
+      'True if support must decide, because the account was used after the change or because of another request to ' +
+      'undo a change. Nothing changes until then. Contact support.',
     example: false,
   },
 });

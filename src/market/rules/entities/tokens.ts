@@ -75,7 +75,8 @@ export const TOKEN_TRANSFER = entity(
     },
     externalReference: {
       type: nullableText(TEXT.reference),
-      description: 'A unique reference to another system, such as a payment ID. Null if the admin gave no reference.',
+      description:
+        'A unique reference to another system, such as a payment ID. Only adjustments and undone refunds can have one.',
       example: null,
     },
     createdAt: { type: timestamp, description: 'When the tokens were transferred.' },

@@ -127,7 +127,7 @@ export const WEBHOOK_DELIVERY = entity('WebhookDelivery', 'The delivery of an ev
   },
   position: {
     type: position.nullable(),
-    description: 'The event’s position, as digits. Null for a test event.',
+    description: 'The event’s position, as digits. Null for a test event and for deliveries from before release 1.2.',
     example: '4711',
   },
   previousPosition: {

@@ -395,8 +395,8 @@ export function endOf(job: JobTimer, settings: DeadlineSettings): DeadlineEnd | 
 
 /**
  * How long after a job enters its state the clock checks it for the first time. Null if it never does. If operators can
- * set the deadline, it's a day, because with some settings the first reminder comes then, and a server with other
- * settings may have moved the job.
+ * set the deadline, the first check is after one day, because with some settings the first reminder is due then. The
+ * server that moves the job may have other settings.
  */
 export function firstCheckSeconds(job: Pick<JobTimer, 'status' | 'changeRequestCount'>): number | null {
   const row = rowOf(job);

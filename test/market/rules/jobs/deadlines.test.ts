@@ -247,7 +247,7 @@ describe.each(['open', 'in_review', 'disputed', 'decision_reached'] as const)(
   (status) => {
     const everyLength = Array.from({ length: 57 }, (_, at) => ({ ...ACT, days: { ...DAYS, [status]: 4 + at } }));
 
-    it('the first check comes before the first reminder', () => {
+    it('the first check comes when the earliest first reminder can be due', () => {
       const first = firstCheckSeconds({ status, changeRequestCount: 0 }) ?? Infinity;
       const firstReminders = everyLength.map(
         (settings) => scheduleOf(timer({ status }), settings)?.reminders[0]?.[1] ?? 0,
