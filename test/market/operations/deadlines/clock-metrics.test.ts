@@ -20,16 +20,16 @@ async function metric(name: string): Promise<number> {
   return Number(line?.slice(name.length + 1));
 }
 
-it('a due job makes the gauge grow until the clock looks at it, and the reminder is counted', async () => {
+it('a due job makes the gauge grow until the clock checks it, and the reminder is counted', async () => {
   await givenJob(app, 'open', people);
-  // Its first look is due after 2 days, and its reminder after 21. Nobody runs the clock.
+  // Its first check is due after a day, and its reminder after 21 days. Nobody runs the clock.
   await app.sql`update deadline_clock set ahead_seconds = ${22 * DAY_SECONDS}`;
-  // This is the first look at the metrics, because they’re cached.
+  // These are the first metrics that the server returns, because they’re cached.
   let overdue = Number.NaN;
   await until(async () => !Number.isNaN((overdue = await metric('clock_overdue_seconds'))));
-  expect(overdue).toBeGreaterThanOrEqual(20 * DAY_SECONDS);
+  expect(overdue).toBeGreaterThanOrEqual(21 * DAY_SECONDS);
   expect(await metric('clock_actions_total{action="remind"}')).toBe(0);
-  expect(overdue).toBeLessThan(20 * DAY_SECONDS + 600);
+  expect(overdue).toBeLessThan(21 * DAY_SECONDS + 600);
 
   const { token } = people.admin;
   const answer = await app.rest('POST', '/v1/test-clock', { token, body: { seconds: 0 } });
