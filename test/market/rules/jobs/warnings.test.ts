@@ -38,12 +38,14 @@ describe('a category', () => {
     ['Windows and doors', 'windows_and_doors'],
     ['land-scaping', 'landscaping'],
     ['electrcal', 'electrical'],
+    ['elektrikal', 'electrical'],
+    ['hvak', 'hvac'],
   ])('%s is probably %s', (category, nearest) => {
     const message = `“${category}” is not a category in the catalog. Did you mean “${nearest}”?`;
     expect(warned({ category })).toEqual([{ code: 'UNKNOWN_CATEGORY', field: 'category', message }]);
   });
 
-  test.each(['chimney sweep', 'x', '🛠️', 'kitchen'])('%s resembles no known category', (category) => {
+  test.each(['chimney sweep', 'superbroofing', 'x', '🛠️', 'kitchen'])('%s resembles no known category', (category) => {
     expect(warned({ category })).toMatchObject([
       { code: 'UNKNOWN_CATEGORY', message: expect.stringMatching(/Contractors who search by category/) },
     ]);
