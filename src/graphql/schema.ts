@@ -47,7 +47,8 @@ const DESCRIPTIONS = {
     '`blockedFields` (fields that can’t change now), `fromState`, `allowedOperations` (mutations that you can call ' +
     'instead), `required` and `available` tokens, `pack` (the smallest pack of tokens that would be enough), ' +
     '`retryAfter` in seconds, `limit` (the rate limit or quota that was reached), `until` (when the suspension of ' +
-    'the account ends), `expectedVersion` and `version`, or `fieldsLeftOut`. A response lists at most 50 errors and counts the rest in `errorsLeftOut`.',
+    'the account ends), `expectedVersion` and `version`, or `fieldsLeftOut`. A response lists at most 50 errors and ' +
+    'counts the rest in `errorsLeftOut`.',
   Subscription:
     'Events as they happen. Connect with a WebSocket to `/graphql` (`graphql-transport-ws`, with the token in ' +
     '`connectionParams.authorization`), or read server-sent events from `/graphql/stream`. After a disconnect, ' +

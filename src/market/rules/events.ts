@@ -36,8 +36,8 @@ export const EVENT_DESCRIPTIONS: Readonly<Record<EventType, string>> = {
   'job.completed': 'An admin completed the job outside the normal flow.',
   'job.disputed': 'The homeowner disputed the work.',
   'job.resolution_proposed':
-    'A party proposed a resolution. The job stays disputed until the other party accepts it or sends the same one, or ' +
-    'the dispute is escalated.',
+    'A party proposed a resolution. The job stays disputed until the other party accepts it or sends the same one, ' +
+    'or the dispute is escalated.',
   'job.dispute_resolved': 'Both parties sent the same resolution, which completed the job.',
   'job.resolution_accepted': 'The other party accepted the proposal, which completed the job.',
   'job.escalated': 'A party asked an admin to decide the dispute.',

@@ -184,10 +184,8 @@ function whoAndWhen({ operation, path }: Route): string {
   const row = ofJob ?? BID_ACTION_LIST.find((one) => one.operation === operation.name);
   if (!row) return `Available to ${READERS[path] ?? audienceOf(operation)}.`;
   const quoted = (states: readonly string[]) => eitherOf(states, (state) => `\`${state}\``);
-  const also = ofJob?.fromAfterChanges
-    ? ` (after changes were requested, also from ${quoted(ofJob.fromAfterChanges)})`
-    : '';
-  const from = `${quoted(row.from)}${also}`;
+  const later = ofJob?.fromAfterChanges;
+  const from = quoted(row.from) + (later ? ` or, after changes were requested, ${quoted(later)},` : '');
   const states =
     row.to === 'stays' || row.to === 'gone'
       ? `Allowed while the ${ofJob ? 'job' : 'bid'} is ${from}.`

@@ -13,7 +13,8 @@ const { place, fields } = nearInputs('jobs', NEAR_MILES_MAX.jobs, NEAREST_MILES_
 export const nearFields = fields;
 
 const OPEN_ENDED =
-  'If a job has only a minimum or only a maximum, its budget is unlimited on the other side. Jobs without a budget don’t match.';
+  'If a job has only a minimum or only a maximum, its budget is unlimited on the other side. Jobs without a ' +
+  'budget don’t match.';
 
 export const searchFields = {
   search: optionalText(TEXT.title).describe('Only jobs whose title or description contains this text, ignoring case.'),

@@ -114,8 +114,8 @@ export const BID_REVISION = entity('BidRevision', 'An earlier offer of a bid, wh
 
 export const HOLD = entity(
   'Hold',
-  'Tokens that a contractor has staked on a bid. They’re released when the bid or its job ends, or when the homeowner ' +
-    'doesn’t look at the bid in time.',
+  'Tokens that a contractor has staked on a bid. They’re released when the bid or its job ends, or when the ' +
+    'homeowner doesn’t look at the bid in time.',
   {
     id: identifier('hold'),
     bidId: { type: idOf('bid'), description: 'The bid.' },

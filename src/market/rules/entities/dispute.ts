@@ -109,8 +109,8 @@ export const DISPUTE = entity(
     escalation: {
       type: ESCALATION.schema.nullable(),
       description:
-        'The escalation to an admin, by a party or, if the parties didn’t settle in time, by the service. Null if there ' +
-        'was none.',
+        'The escalation to an admin, by a party or, if the parties didn’t settle in time, by the service. Null if ' +
+        'there was none.',
       example: null,
     },
     decision: {

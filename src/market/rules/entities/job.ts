@@ -121,16 +121,16 @@ export const JOB = entity('Job', 'Work that a homeowner wants done.', {
   latitude: {
     type: z.number().min(-90).max(90).nullable(),
     description:
-      'The latitude, looked up from the ZIP code. If the ZIP code is unknown or far from the city, it’s looked up from ' +
-      'the city and state. Null if the place is unknown.',
+      'The latitude, looked up from the ZIP code. If the ZIP code is unknown or far from the city, it’s looked up ' +
+      'from the city and state. Null if the place is unknown.',
     example: 30.2428,
     readBy: PARTIES_AND_ADMINS,
   },
   longitude: {
     type: z.number().min(-180).max(180).nullable(),
     description:
-      'The longitude, looked up from the ZIP code. If the ZIP code is unknown or far from the city, it’s looked up from ' +
-      'the city and state. Null if the place is unknown.',
+      'The longitude, looked up from the ZIP code. If the ZIP code is unknown or far from the city, it’s looked up ' +
+      'from the city and state. Null if the place is unknown.',
     example: -97.7658,
     readBy: PARTIES_AND_ADMINS,
   },

@@ -46,8 +46,8 @@ export const AVAILABLE_ACTION = entity('AvailableAction', 'An operation on a job
   until: {
     type: timestamp.nullable(),
     description:
-      'Until when you can call the operation. Then the service acts on the job or the bid. Null if you can’t call it, ' +
-      'if it has no deadline, or if the server doesn’t act on deadlines.',
+      'Until when you can call the operation. Then the service acts on the job or the bid. Null if you can’t call ' +
+      'it, if it has no deadline, or if the server doesn’t act on deadlines.',
     example: null,
   },
 });
