@@ -33,7 +33,7 @@ const PROPOSAL = entity('DisputeProposal', 'A resolution that one party proposed
   proposedAt: { type: timestamp, description: 'When it was proposed.' },
 });
 
-const ESCALATION = entity('DisputeEscalation', 'A party or the service asked for an admin’s decision.', {
+const ESCALATION = entity('DisputeEscalation', 'The escalation of a dispute to an admin.', {
   reason: { type: note, description: 'Why the parties couldn’t settle the dispute.', example: 'We can’t agree.' },
   by: { type: person, description: 'The user who escalated the dispute. Null if the service did.' },
   at,

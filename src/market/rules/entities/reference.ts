@@ -39,8 +39,8 @@ export const AVAILABLE_ACTION = entity('AvailableAction', 'An operation on a job
   tokenCost: {
     type: integer().nullable(),
     description:
-      'The tokens that the call would charge. Null if it’s free, if the cost depends on the input, or if you can’t ' +
-      'call it.',
+      'How many tokens publishing the job costs, even if fields are missing or you don’t have enough tokens. Null ' +
+      'for other operations, if the job has no urgency yet, or if you can’t publish it for another reason.',
     example: 5,
   },
   until: {

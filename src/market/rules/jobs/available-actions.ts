@@ -23,7 +23,7 @@ export interface AvailableAction {
    * publication.
    */
   readonly missingFields: readonly RequiredToPublish[];
-  /** Null if the call is free or its cost depends on the input. */
+  /** What publishing costs. Null for other operations, and if `priceOf` returns no price. */
   readonly tokenCost: number | null;
   /** When the clock moves the job to a state that doesn't allow the action. */
   readonly until: Date | null;
