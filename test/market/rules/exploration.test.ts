@@ -1,8 +1,9 @@
 /**
  * What the policies allow in combination. Every viewer with every combination of facts tries every operation in every
- * state. These rules must hold whatever row or condition is added later.
+ * state, and the clock does what it can. These rules must hold whatever row or condition is added later.
  */
 import { describe, expect, test } from 'vitest';
+import { CLOCK_TRANSITIONS } from '../../../src/market/rules/jobs/deadlines.js';
 import { JOB_TRANSITIONS, type JobTransitionKey } from '../../../src/market/rules/lifecycle.js';
 import { jobDenial, type PolicyInput } from '../../../src/market/rules/policies.js';
 import { INITIAL_JOB_STATE, JOB_STATES, type BidState, type JobState } from '../../../src/market/rules/states.js';
@@ -48,16 +49,19 @@ const PLACES = JOB_STATES.flatMap((state) => [0, 1, 2, 3].map((changeRequestCoun
 const nameOf = ({ state, changeRequestCount }: Place) => `${state} ${changeRequestCount}`;
 const LED_TO = new Map(PLACES.map((place) => [nameOf(place), KEYS.filter((key) => whoCan(key, place))]));
 
-/** The places that a job can reach from this one, through any allowed operations. */
+/** The places that a job can reach from this one, through any allowed operations and through the clock. */
 function placesFrom(start: Place): Place[] {
   const reached = new Map([[nameOf(start), start]]);
   // Iterating over a map also visits entries added during the loop.
-  for (const [name, { changeRequestCount }] of reached) {
-    for (const key of LED_TO.get(name) ?? []) {
-      const requested = changeRequestCount + Number(key === 'requestChanges');
-      const next = { state: JOB_TRANSITIONS[key].to, changeRequestCount: requested };
-      reached.set(nameOf(next), next);
-    }
+  for (const [name, { state, changeRequestCount }] of reached) {
+    const byPeople = (LED_TO.get(name) ?? []).map((key) => ({
+      state: JOB_TRANSITIONS[key].to,
+      changeRequestCount: changeRequestCount + Number(key === 'requestChanges'),
+    }));
+    const byClock = Object.values(CLOCK_TRANSITIONS)
+      .filter(({ from }) => from === state)
+      .map(({ to }) => ({ state: to, changeRequestCount }));
+    for (const next of [...byPeople, ...byClock]) reached.set(nameOf(next), next);
   }
   return [...reached.values()];
 }
@@ -66,7 +70,7 @@ const statesAmong = (places: readonly Place[]) =>
   JOB_STATES.filter((state) => places.some((place) => place.state === state));
 const fresh = (state: JobState): Place => ({ state, changeRequestCount: 0 });
 
-describe('through allowed operations only', () => {
+describe('through allowed operations and the clock', () => {
   test('a draft can reach every state, and changes can be requested three times', () => {
     const places = placesFrom(fresh(INITIAL_JOB_STATE));
     expect(statesAmong(places)).toEqual(JOB_STATES);
