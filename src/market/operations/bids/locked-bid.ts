@@ -2,6 +2,7 @@
 import { refuse } from '../../rules/errors.js';
 import { idInPath } from '../../rules/id-fields.js';
 import type { BidId, JobId } from '../../rules/ids.js';
+import type { Viewer } from '../../rules/viewer.js';
 import { pipelined, type Transaction } from '../../../platform/db/database.js';
 import { asArray } from '../../../platform/db/statement.js';
 import { selectBids } from '../../store/bids/bids.js';
@@ -14,8 +15,12 @@ export const ofBid = {
 };
 
 /** Locks the bid's job, and reads both. */
-export async function lockBid(tx: Transaction, { id, jobId }: { id: BidId; jobId?: JobId | null | undefined }) {
-  const [[job], [row]] = await pipelined(lockJobOfBid(tx, { id }), selectBids(tx, { ids: asArray([id]) }));
+export async function lockBid(
+  tx: Transaction,
+  { role }: Viewer,
+  { id, jobId }: { id: BidId; jobId?: JobId | null | undefined },
+) {
+  const [[job], [row]] = await pipelined(lockJobOfBid(tx, { id }), selectBids[role](tx, { ids: asArray([id]) }));
   if (!job || !row || (jobId != null && row.bid.jobId !== jobId))
     throw refuse('NOT_FOUND', { message: 'Bid not found.' });
   return { ...row, job };

@@ -4,7 +4,7 @@ import { BID } from '../../rules/entities/bid.js';
 import { refuse } from '../../rules/errors.js';
 import { BIDS_PER_PAGE_DEFAULT } from '../../rules/market-limits.js';
 import { seesBid } from '../../rules/parties.js';
-import type { Viewer } from '../../rules/viewer.js';
+import type { Role, Viewer } from '../../rules/viewer.js';
 import { listBidsOf, listBidsOnJob, selectBids, type Bid } from '../../store/bids/bids.js';
 import { holdsOf, type Hold } from '../../store/bids/holds.js';
 import { listBidRevisions as revisionsOfBid, type BidRevision } from '../../store/bids/bid-revisions.js';
@@ -124,15 +124,15 @@ export async function findHold(db: Db, viewer: Viewer, id: HoldId): Promise<Hold
   return hold;
 }
 
-export type BidToActOn = Awaited<ReturnType<typeof selectBids>>[number];
+export type BidToActOn = Awaited<ReturnType<(typeof selectBids)[Role]>>[number];
 
 export async function visibleBids(db: Db, viewer: Viewer, ids: readonly BidId[]): Promise<Map<BidId, BidToActOn>> {
-  const rows = await selectBids(db, { ids: asArray(ids) });
+  const rows = await selectBids[viewer.role](db, { ids: asArray(ids) });
   return new Map(rows.filter(({ bid, job }) => seesBid(viewer, bid, job)).map((row) => [row.bid.id, row]));
 }
 
 export async function findBid(db: Db, viewer: Viewer, id: BidId) {
-  const [row] = await selectBids(db, { ids: asArray([id]) });
+  const [row] = await selectBids[viewer.role](db, { ids: asArray([id]) });
   if (!row) throw refuse('NOT_FOUND', { message: 'Bid not found.' });
   if (!seesBid(viewer, row.bid, row.job)) throw refuse('FORBIDDEN', { message: 'You don’t have access to this bid.' });
   return row;

@@ -38,7 +38,7 @@ export const reviseBid = operation({
   nullClears: true,
   run: ({ db, viewer }, { id, jobId, expectedVersion, ...patch }): Promise<Bid> =>
     db.inTransaction(async (tx) => {
-      const lockedBid = await lockBid(tx, { id, jobId });
+      const lockedBid = await lockBid(tx, viewer, { id, jobId });
       assertAllowed(bidDenial(OTHER_BID_ACTIONS.revise, { ...lockedBid, viewer, expectedVersion }));
       const { job, bid } = lockedBid;
       const changedFields = changedReadOnly(READ_ONLY_FIELDS, patch, bid);

@@ -33,7 +33,7 @@ function bidTransition(key: BidTransitionKey) {
     input: z.strictObject(ofBid),
     run: ({ db, viewer }, { id, jobId }): Promise<Bid> =>
       db.inTransaction(async (tx) => {
-        const lockedBid = await lockBid(tx, { id, jobId });
+        const lockedBid = await lockBid(tx, viewer, { id, jobId });
         assertAllowed(bidDenial(row, { ...lockedBid, viewer }));
         const { job, bid } = lockedBid;
         const event = { type: row.event, actorId: viewer.userId, bidderId: bid.contractorId, data: { bidId: id } };

@@ -47,19 +47,22 @@ const jobParties = {
   status: jobs.status,
 };
 
-/** Each bid comes with what decides who can see it and act on it. */
-export const selectBids = mayBeStale(
-  statement(
-    'selectBids',
-    { bid: bidColumns, job: jobParties, isEmailUndoPending: isBidderUndoPending.as('is_email_disputed') },
-    ($: Placeholders<{ ids: string }>, fields) =>
-      builder
-        .select(fields)
-        .from(bids)
-        .innerJoin(jobs, eq(jobs.id, bids.jobId))
-        .where(sql`${bids.id} = any(${$('ids')}::text[])`),
-  ),
-);
+/** Each bid comes with what decides who can see it and act on it. Only contractors can make offers. */
+export const selectBids = forEachRole((role) => {
+  const isEmailUndoPending = role === 'contractor' ? isBidderUndoPending : sql<boolean>`false`;
+  return mayBeStale(
+    statement(
+      'selectBids',
+      { bid: bidColumns, job: jobParties, isEmailUndoPending: isEmailUndoPending.as('is_email_undo_pending') },
+      ($: Placeholders<{ ids: string }>, fields) =>
+        builder
+          .select(fields)
+          .from(bids)
+          .innerJoin(jobs, eq(jobs.id, bids.jobId))
+          .where(sql`${bids.id} = any(${$('ids')}::text[])`),
+    ),
+  );
+});
 
 const NEW_BID = [
   'id',
