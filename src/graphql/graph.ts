@@ -1,6 +1,7 @@
 /** The parts of this market that the platform's GraphQL code uses. */
 import type { GraphQLSchema } from 'graphql';
 import { OPERATIONS } from '../market/operations/index.js';
+import { JOB_ACTION_LIST } from '../market/rules/lifecycle.js';
 import type { Graph } from '../platform/graphql/api.js';
 import type { Caller } from '../market/operations/operation.js';
 import { Loaders } from './loaders.js';
@@ -19,6 +20,7 @@ export function graphOf(schema: GraphQLSchema): Graph {
     operations: new Map(Object.entries(OPERATIONS)),
     entries: ENTRIES,
     texts: textCharactersOf(entitiesShown()),
+    unpagedListEntries: JOB_ACTION_LIST.length,
     loadersFor: (caller: Caller) => new Loaders(caller),
   };
 }

@@ -55,9 +55,6 @@ export const COST_BYTES = { point: 2_000, textCharacter: 6, renamedField: 400 } 
 /** The limits on documents that clients register by hash. All of them together take about 20 MB at most. */
 export const PERSISTED_QUERIES = { documentsMax: 1_000, documentCharactersMax: 20_000 } as const;
 
-/** The assumed length of a list without `first`. The longest such list is a job's available actions. */
-export const UNPAGED_LIST_ENTRIES = 23;
-
 export const WEB_SOCKET = {
   messageBytesMax: 32 * 1024,
   /** Messages per window. Pings and pongs count too. */

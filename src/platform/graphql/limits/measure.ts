@@ -23,7 +23,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { COST_BYTES, UNPAGED_LIST_ENTRIES } from '../../caller-limits.js';
+import { COST_BYTES } from '../../caller-limits.js';
 import { conditionsIn, costOf, pageLengthOf, type Condition, type FieldCost, type TextCharacters } from './cost.js';
 import { limitErrorsIn, refusalError } from './refusals.js';
 
@@ -57,6 +57,8 @@ const INTROSPECTION = new Map([SchemaMetaFieldDef, TypeMetaFieldDef].map((field)
 export interface Measured {
   readonly schema: GraphQLSchema;
   readonly texts: TextCharacters;
+  /** The assumed length of a list without `first`: the length of the longest one. */
+  readonly unpagedListEntries: number;
   readonly entries: ReadonlySet<string>;
 }
 
@@ -92,7 +94,7 @@ export function measureOperation(
 
 function walk(
   operation: OperationDefinitionNode,
-  { schema, texts, entries: allEntries }: Measured,
+  { schema, texts, unpagedListEntries, entries: allEntries }: Measured,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
   ofDocument: DocumentCounts,
 ): Measure {
@@ -174,7 +176,7 @@ function walk(
       return [{ times: 1, own: renamed, least: 0, fields, selections }];
     // The connection has already counted its nodes.
     const isList = isListType(getNullableType(definition.type)) && !isPartOfPage(parent);
-    return [{ times: isList ? UNPAGED_LIST_ENTRIES : 1, own: COST_BYTES.point, least: 0, fields, selections }];
+    return [{ times: isList ? unpagedListEntries : 1, own: COST_BYTES.point, least: 0, fields, selections }];
   }
 }
 
