@@ -73,8 +73,9 @@ async function runUntilStopped(what: Run): Promise<void> {
   });
   // Handles signals from the start. A container's first process gets only the signals that it listens for.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
-  // In a terminal, SIGHUP means that the terminal was closed. It then ends the process, as it ends other programs.
-  if (!isatty(0))
+  // In a terminal, SIGHUP means that the terminal was closed.
+  if (isatty(0)) process.on('SIGHUP', () => void stop('SIGHUP').catch(fail));
+  else
     process.on('SIGHUP', () => {
       starting.then(
         (reload) => reload?.(),

@@ -1,11 +1,14 @@
-/** On SIGHUP, a server applies a changed log level and changed limits, and nothing else. */
-import { rmSync, writeFileSync } from 'node:fs';
+/**
+ * On SIGHUP, a server applies a changed log level and changed limits, and nothing else. In a terminal, it stops instead.
+ */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../platform/security/until.js';
+import { needs } from '../setup/needs.js';
 import { signUp } from './callers.js';
 import { clone, type Clone } from './clone.js';
-import { startServer, type Started } from './processes.js';
+import { start, startServer, type Started } from './processes.js';
 
 let project: Clone;
 let server: Started;
@@ -128,3 +131,19 @@ describe('after SIGHUP', () => {
     expect(await readLimit()).toContain('q=600;');
   });
 });
+
+needs('script').it(
+  'when its terminal is closed, a server stops as after SIGTERM, and loses no line of its log',
+  async () => {
+    const file = join(project.folder, 'terminal.log');
+    const log = () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+    const command = `exec "${process.execPath}" dist/main.js >"${file}" 2>&1`;
+    const terminal = start(project, ['script', '--quiet', '--command', command, '/dev/null'], {
+      DATA_DIR: project.usedDataFolder(),
+    });
+    await until(() => log().includes('is running at'));
+    await terminal.stop('SIGKILL');
+    await until(() => log().includes('"msg":"stopped"'));
+    expect(log()).toContain('"signal":"SIGHUP"');
+  },
+);
