@@ -34,7 +34,7 @@ function environment(more: Environment = {}): Environment & { DATA_DIR: string }
 it('a role that can’t create anything ends the start with Postgres’ own message', async () => {
   await database.sql`create role guest login password 'guest'`;
   const { href } = Object.assign(new URL(database.url), { username: 'guest', password: 'guest' });
-  const { code, output } = await startServer(project, environment({ DATABASE_URL: href })).ended;
+  const { code, output } = await startServer(project, environment({ DATABASE_URL: patientUrl(href) })).ended;
   await database.sql`drop role guest`;
 
   expect(code).toBe(1);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkDatabase } from '../setup/database/checker.js';
 import { clone, type Clone } from '../app/clone.js';
-import { logIn, patiently } from '../app/callers.js';
+import { logIn, patiently, patientUrl } from '../app/callers.js';
 import { ownDatabase } from '../app/own-database.js';
 import { start, startServer, type Environment } from '../app/processes.js';
 
@@ -43,7 +43,8 @@ it('works for a database’s owner without superuser rights, and not in producti
   try {
     const { href } = Object.assign(new URL(database.url), { username: owner });
     const seed = (more: Environment = {}) =>
-      start(project, ['node', 'dist/commands/seed.js', '--jobs', '20'], { DATABASE_URL: href, ...more }).ended;
+      start(project, ['node', 'dist/commands/seed.js', '--jobs', '20'], { DATABASE_URL: patientUrl(href), ...more })
+        .ended;
     const refused = await seed({ NODE_ENV: 'production', BCRYPT_COST: '10' });
     expect(refused).toMatchObject({
       code: 1,
