@@ -188,8 +188,8 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
     help: 'Events that were waiting for a position when this instance last checked. At most 10,000 are counted.',
     registers,
   });
-  const lastLook = new Gauge({
-    name: 'events_last_look_timestamp_seconds',
+  const lastCheck = new Gauge({
+    name: 'events_last_check_timestamp_seconds',
     help: 'When this instance last checked for events successfully.',
     registers,
   });
@@ -242,7 +242,7 @@ export function createMetrics({ budgets, streamEnds }: MetricsOptions): Metrics 
     },
     recordWaiting(events) {
       waitingEvents.set(events);
-      lastLook.setToCurrentTime();
+      lastCheck.setToCurrentTime();
     },
     recordHeartbeat: () => lastHeartbeat.setToCurrentTime(),
     recordBatch: (events) => batches.observe(events),
