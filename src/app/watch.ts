@@ -163,7 +163,7 @@ function watchSavedSearches({ metrics, db, databaseWatch }: Services): void {
   );
 }
 
-const NO_PURCHASES = { pendingSeconds: Number.NaN, lookSeconds: Number.NaN };
+const NO_PURCHASES = { pendingSeconds: Number.NaN, overdueSeconds: Number.NaN };
 
 /** Metrics of all purchases. Every server reports the same values. */
 function watchPurchases({ metrics, db, databaseWatch }: Services): void {
@@ -177,7 +177,7 @@ function watchPurchases({ metrics, db, databaseWatch }: Services): void {
   metrics.gauge(
     'purchase_lookups_overdue_seconds',
     'How long the oldest overdue lookup of a purchase at the payment provider has been due.',
-    async () => (await figures()).lookSeconds,
+    async () => (await figures()).overdueSeconds,
   );
 }
 

@@ -76,6 +76,6 @@ async function dryRun(work: () => Promise<unknown>, { response }: Exchange, call
 
 /** Clients fail on long headers, so a long one is replaced by the number of effects. */
 function effectsHeader(effects: DryRunEffects): string {
-  const whole = JSON.stringify(toWire(effects));
-  return Buffer.byteLength(whole) <= DRY_RUN_EFFECTS_HEADER_BYTES_MAX ? whole : JSON.stringify(countsOf(effects));
+  const header = JSON.stringify(toWire(effects));
+  return Buffer.byteLength(header) <= DRY_RUN_EFFECTS_HEADER_BYTES_MAX ? header : JSON.stringify(countsOf(effects));
 }

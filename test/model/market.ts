@@ -274,7 +274,7 @@ interface Turn {
 }
 
 /** Something that the clock did, and the state of the job in which it did that. */
-interface ClockStep {
+interface ClockDecision {
   readonly state: JobState;
   readonly did: string;
 }
@@ -350,7 +350,7 @@ export class Market {
   /** In the time of deadlines, in seconds since the history began. */
   now = 0;
   /** What the clock did in its last turn. */
-  clockSteps: ClockStep[] = [];
+  clockSteps: ClockDecision[] = [];
   /** True if the last call moved the clock. */
   isAgeing = false;
   /** What the last call did to tokens, and the people whose bought tokens or debts may have changed. */

@@ -20,7 +20,7 @@ import {
   markEmailedLater,
   moveEmailCursor,
   selectDigestRecipients,
-  selectEmailStep,
+  selectEmailBatch,
   selectEmailState,
   selectNotificationsForDigests,
   selectNotificationsToEmail,
@@ -53,7 +53,7 @@ export function openNotificationEmails({
   digestHour,
 }: NotificationEmailOptions): Repeated {
   const { db } = queue;
-  async function step(): Promise<boolean> {
+  async function emailNext(): Promise<boolean> {
     // A server that can't send emails leaves them to others.
     const [state] = isOn ? await selectEmailState(db, { digestHour }) : [];
     const emailed = state?.isBehind === true && (await emailNotifications(db, mailMetrics, 'events'));
@@ -63,7 +63,7 @@ export function openNotificationEmails({
     if (isMore) queue.wake();
     return isMore;
   }
-  return repeat(step, NOTIFICATION_EMAILS.pollEveryMs, (error) => {
+  return repeat(emailNext, NOTIFICATION_EMAILS.pollEveryMs, (error) => {
     if (!databaseWatch.problem) log.warn({ err: error }, 'queueing emails about notifications failed; retrying');
   });
 }
@@ -84,16 +84,16 @@ async function decideNext(
   tx: Transaction,
   source: EmailSource,
 ): Promise<Record<NotificationDecision, number> | undefined> {
-  const [[lock], [step]] = await pipelined(lockEmails(tx, {}), selectEmailStep[source](tx, {}));
-  if (!lock?.isLocked || !step || step.after === step.upTo) return undefined;
-  const rows = await selectNotificationsToEmail[source](tx, step);
+  const [[lock], [batch]] = await pipelined(lockEmails(tx, {}), selectEmailBatch[source](tx, {}));
+  if (!lock?.isLocked || !batch || batch.after === batch.upTo) return undefined;
+  const rows = await selectNotificationsToEmail[source](tx, batch);
   const notified = readAll(rows.filter(({ isTooOld }) => !isTooOld)).filter(({ channel }) => channel !== 'off');
   const { now, later, beyondLimit } = await withinLimit(tx, notified);
   const toMark = [...later, ...beyondLimit];
   // Updates the cursor before the notifications. Numbering locks them in the same order, so the two can't deadlock.
   await tx.commitWith(
     ...(now.length > 0 ? [insertNotificationEmails(tx, { list: JSON.stringify(emailsFor(now)) })] : []),
-    moveEmailCursor[source](tx, step),
+    moveEmailCursor[source](tx, batch),
     ...(toMark.length > 0 ? [markEmailedLater(tx, parallel(toMark))] : []),
   );
   return {
@@ -182,7 +182,7 @@ export function sendDigests(db: Db, digestHour: number): Promise<boolean> {
     const rows = await selectNotificationsForDigests(tx, recipients);
     const wanted = readAll(rows.filter(({ isRead }) => !isRead)).filter(({ channel }) => channel !== 'off');
     const digests = people.flatMap((userId) => digestFor(wanted.filter((one) => one.userId === userId)));
-    // If a person wants none of the latest, the next step reads their earlier ones.
+    // If a person wants none of the latest, the next batch reads their earlier ones.
     const clearedFrom = people.map((userId) => {
       const hasDigest = digests.some((one) => one.userId === userId);
       return (hasDigest ? undefined : rows.find((one) => one.userId === userId)?.position) ?? '0';

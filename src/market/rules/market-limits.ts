@@ -83,8 +83,8 @@ export const PURCHASES = {
   /** How long a checkout stays open. */
   openMinutes: 60,
   /** When the server first asks the provider about a pending purchase, and how often it then asks again. */
-  firstLookMinutes: 30,
-  lookEveryMinutes: 15,
+  firstCheckMinutes: 30,
+  checkEveryMinutes: 15,
   /** How often the server looks for such purchases, and how many it asks about at a time. */
   everyMs: 60_000,
   atOnce: 20,
@@ -98,7 +98,7 @@ export const SAVED_SEARCHES = {
   perPerson: 10,
   /** Without a category or a place, a shorter search would match most jobs. */
   textMin: 3,
-  /** How many published jobs are compared with the searches in one step. */
+  /** How many published jobs are compared with the searches in one batch. */
   publicationsAtOnce: 10,
   /** The longest time that new events wait if their notification is lost. */
   pollEveryMs: 1_000,
@@ -165,14 +165,14 @@ export const NOTIFICATION_EMAILS = {
   /** After this many emails in a day, a person's notifications go into the digest. Fixed types don't count. */
   perDayMax: 30,
   digestItemsMax: 50,
-  /** A step includes all rows of its last position, so it can have more rows than this. */
+  /** A batch includes all rows of its last position, so it can have more rows than this. */
   rowsAtOnce: 500,
   digestsAtOnce: 50,
   /** How many of a person's notifications are read for a digest. */
   digestRowsMax: 100,
   /** Older events aren't emailed, for example after an outage. An email's retries end after about as long. */
   eventHoursMax: 25,
-  /** New notifications are collected for this long, because a step for each event would cost more. */
+  /** New notifications are collected for this long, because a batch for each event would cost more. */
   pollEveryMs: 1_000,
 } as const;
 

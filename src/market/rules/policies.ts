@@ -244,21 +244,21 @@ export function codesOfDenials(key: JobActionKey): readonly RefusalCode[] {
   return [...new Set(codes)];
 }
 
-function callerDenial(by: AllowedActor, { viewer, job, ownBids = [], isOwnerSuspended = false }: PolicyInput) {
+function callerDenial(actor: AllowedActor, { viewer, job, ownBids = [], isOwnerSuspended = false }: PolicyInput) {
   const { status, homeownerId, awardedContractorId } = job;
   const party = partyOf(viewer, { status, homeownerId, awardedContractorId, isOwnerSuspended }, ownBids.length > 0);
-  return admitsParty(by, party) ? undefined : ONLY_FOR[by];
+  return admitsParty(actor, party) ? undefined : ONLY_FOR[actor];
 }
 
 /** A role as a whole is plural, as in “Only contractors can do this.” */
 const ONLY_FOR = Object.fromEntries(
   Object.entries({ ...descriptionsOf(ALLOWED_ACTORS), contractor: 'contractors', admin: 'admins' }).map(
-    ([by, people]) => [by, { code: 'FORBIDDEN', message: `Only ${people} can do this.` }],
+    ([actor, people]) => [actor, { code: 'FORBIDDEN', message: `Only ${people} can do this.` }],
   ),
 ) as Readonly<Record<AllowedActor, Denial>>;
 
 function descriptionsOf(words: typeof ALLOWED_ACTORS): Record<string, string> {
-  return Object.fromEntries(Object.entries(words).map(([by, { description }]) => [by, description]));
+  return Object.fromEntries(Object.entries(words).map(([actor, { description }]) => [actor, description]));
 }
 
 function ownProposalDenial({ viewer, standingProposal }: Given<'standingProposal'>): Explanation | undefined {

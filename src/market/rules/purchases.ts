@@ -53,8 +53,8 @@ export type ReportSource = (typeof REPORT_SOURCES)[number];
 export const SETTLEMENTS = ['changed', 'unchanged', 'mismatch', 'unknown'] as const;
 export type Settlement = (typeof SETTLEMENTS)[number];
 
-/** The facts of a purchase that decide how a report changes it. */
-export interface PurchaseFacts {
+/** What of a purchase decides how a report changes it. */
+export interface PurchaseAmounts {
   readonly status: PurchaseState;
   readonly tokens: number;
   readonly amount: number;
@@ -67,14 +67,14 @@ export interface PurchaseFacts {
  * The price of these tokens in the smallest unit. The sum of all refunds is rounded down, so partial refunds never
  * return more than the price, and together they return all of it.
  */
-export function refundAmount(purchase: Omit<PurchaseFacts, 'status' | 'refundingTokens'>, tokens: number): number {
+export function refundAmount(purchase: Omit<PurchaseAmounts, 'status' | 'refundingTokens'>, tokens: number): number {
   const { amount, refundedTokens, refundedAmount } = purchase;
   return Math.floor((amount * (refundedTokens + tokens)) / purchase.tokens) - refundedAmount;
 }
 
 /** The tokens that a lost chargeback takes, and the tokens that become a debt. */
 export function chargebackOf(
-  { tokens, refundedTokens, refundingTokens }: PurchaseFacts,
+  { tokens, refundedTokens, refundingTokens }: PurchaseAmounts,
   account: { readonly available: number; readonly left: number },
 ) {
   const owed = tokens - refundedTokens - refundingTokens;

@@ -109,7 +109,7 @@ const purchasesNow = statement(
   {
     pendingSeconds: sql<number>`coalesce(extract(epoch from now() - min(created_at)
       filter (where status = 'pending')), 0)::float8`,
-    lookSeconds: sql<number>`greatest(0, coalesce(extract(epoch from now() - min(look_at)), 0))::float8`,
+    overdueSeconds: sql<number>`greatest(0, coalesce(extract(epoch from now() - min(look_at)), 0))::float8`,
   },
   (_: Placeholders<object>, fields) =>
     builder
@@ -120,7 +120,7 @@ const purchasesNow = statement(
 
 export async function readPurchaseFigures(db: Db) {
   const [row] = await purchasesNow(db, {});
-  return row ?? { pendingSeconds: 0, lookSeconds: 0 };
+  return row ?? { pendingSeconds: 0, overdueSeconds: 0 };
 }
 
 const emailsNow = statement(

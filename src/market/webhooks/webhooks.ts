@@ -8,7 +8,7 @@ import { type Queue, repeat, type Repeated } from '../../platform/queue/queue.js
 import { WEBHOOKS } from '../rules/market-limits.js';
 import type { Encryptor } from '../../platform/security/encryption.js';
 import type { DatabaseWatch } from '../../platform/db/database-watch.js';
-import { insertCursor, selectFanOutState, stepCursor } from '../store/webhooks/webhook-fan-out.js';
+import { insertCursor, selectFanOutState, enqueueNextBatch } from '../store/webhooks/webhook-fan-out.js';
 import { reencryptWebhookSecrets } from '../store/webhooks/webhooks.js';
 
 interface WebhookOptions {
@@ -43,8 +43,8 @@ export async function openWebhooks({
       hasEndpoints = state?.hasEndpoints === true;
       if (!state?.isBehind) return false;
       // The second cursor can't move past the first one.
-      const steps = [await stepCursor(db, { waits: false }), await stepCursor(db, { waits: true })];
-      const isMore = steps.includes(true);
+      const moved = [await enqueueNextBatch(db, { waits: false }), await enqueueNextBatch(db, { waits: true })];
+      const isMore = moved.includes(true);
       if (isMore) queue.wake();
       return isMore;
     },

@@ -131,12 +131,12 @@ export function openGuide(steps, storage) {
     location.reload();
   };
   let isHashOpen = false;
-  const look = () => {
+  const update = () => {
     isHashOpen ||= openHash();
     follow();
   };
   mark();
-  new MutationObserver(look).observe(document.querySelector('#root'), {
+  new MutationObserver(update).observe(document.querySelector('#root'), {
     subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['class'],
   });
 }

@@ -67,7 +67,7 @@ export function openQueue({ connection, databaseWatch, log, kinds }: QueueOption
     if (!databaseWatch.problem) log.warn({ err: error, kind }, 'running tasks failed; retrying');
   };
   const workers = new Map(Object.entries(kinds).map(([name, kind]) => [name, openWorker(db, name, kind, warn(name))]));
-  const looking = repeat(wakeWorkers, QUEUE.pollEveryMs, warn());
+  const polling = repeat(wakeWorkers, QUEUE.pollEveryMs, warn());
 
   async function wakeWorkers(): Promise<boolean> {
     for (const { kind } of await selectDueKinds(db, { kinds: asArray([...workers.keys()]) })) workers.get(kind)?.wake();
@@ -76,9 +76,9 @@ export function openQueue({ connection, databaseWatch, log, kinds }: QueueOption
 
   return {
     db: backgroundDb,
-    wake: looking.wake,
+    wake: polling.wake,
     async close() {
-      await looking.close();
+      await polling.close();
       await Promise.all([...workers.values()].map((worker) => worker.close()));
       await pool.close();
     },

@@ -31,13 +31,13 @@ export function createAddressRules({ allowPrivate, nameServers }: AddressSetting
 function problemWithAnyAddress(text: string): string | undefined {
   const url = parseUrl(text);
   if (!url || !['https:', 'http:'].includes(url.protocol)) return 'must be a URL that starts with https://';
-  return problemWithText(text) ?? problemWithParts(url);
+  return problemWithText(text) ?? problemWithCredentialsOrHash(url);
 }
 
 function problemWithPublicAddress(text: string): string | undefined {
   const url = parseUrl(text);
   if (url?.protocol !== 'https:') return 'must be a URL that starts with https://';
-  return problemWithText(text) ?? problemWithParts(url) ?? problemWithPort(url) ?? problemWithHost(url);
+  return problemWithText(text) ?? problemWithCredentialsOrHash(url) ?? problemWithPort(url) ?? problemWithHost(url);
 }
 
 /** Other characters could hide from people or programs where a URL leads. */
@@ -52,7 +52,7 @@ function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-function problemWithParts({ username, password, hash }: URL): string | undefined {
+function problemWithCredentialsOrHash({ username, password, hash }: URL): string | undefined {
   if (username !== '' || password !== '') return 'must not contain a user name or a password';
   return hash === '' ? undefined : 'must not have a fragment (#)';
 }

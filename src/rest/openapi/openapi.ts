@@ -18,7 +18,7 @@ import {
   parameters,
   requestName,
 } from '../../platform/openapi/requests.js';
-import { responseParts, responsesOf } from './responses.js';
+import { responseComponents, responsesOf } from './responses.js';
 import { type Route, hasBody } from '../../platform/openapi/route.js';
 import { WEBHOOKS_SENT } from './webhooks.js';
 import { ROUTES } from '../routes.js';
@@ -44,7 +44,7 @@ const USUAL_SERVER = 'http://127.0.0.1:4000';
 
 /** Programs that read the document from a file reject a relative server URL. */
 export function openapi(serverUrl = USUAL_SERVER) {
-  const { part, enums } = withNamedEnums({ paths: paths(), webhooks: WEBHOOKS_SENT, ...responseParts() });
+  const { part, enums } = withNamedEnums({ paths: paths(), webhooks: WEBHOOKS_SENT, ...responseComponents() });
   const { paths: pathItems, webhooks, schemas, ...parts } = part;
   return {
     openapi: '3.1.0',

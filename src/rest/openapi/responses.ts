@@ -30,7 +30,7 @@ const NOT_MODIFIED = {
   headers: headers('X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag', 'Dry-Run', 'Dry-Run-Effects'),
 };
 
-export function responseParts() {
+export function responseComponents() {
   const codeLists = ROUTES.flatMap((route) => [...refusalsOf(route).values()]);
   const aloneCodes = ERROR_CODES.filter((code) => codeLists.some((codes) => codes.length === 1 && codes[0] === code));
   const usedCodes = ERROR_CODES.filter((code) => codeLists.some((codes) => codes.includes(code)));

@@ -6,7 +6,7 @@ import type { JobId, WebhookEndpointId } from '../../../src/market/rules/ids.js'
 import type { JobState } from '../../../src/market/rules/states.js';
 import type { Viewer } from '../../../src/market/rules/viewer.js';
 import { newId } from '../../../src/market/store/new-id.js';
-import { insertCursor, stepCursor } from '../../../src/market/store/webhooks/webhook-fan-out.js';
+import { insertCursor, enqueueNextBatch } from '../../../src/market/store/webhooks/webhook-fan-out.js';
 import { connect, type Database } from '../../../src/platform/db/database.js';
 import { freshDatabase } from '../../setup/postgres.js';
 import { viewerOf } from '../../platform/live/viewers.js';
@@ -110,7 +110,7 @@ export async function openWebhookLog(): Promise<WebhookLog> {
       await sql`update search_cursor set matched_up_to = greatest(matched_up_to, ${position})`;
     },
     async fanOut() {
-      while ((await stepCursor(db, { waits: false })) || (await stepCursor(db, { waits: true }))) continue;
+      while ((await enqueueNextBatch(db, { waits: false })) || (await enqueueNextBatch(db, { waits: true }))) continue;
     },
     async deliveries(endpoint) {
       const rows = await sql`select id, status, position, previous_position from webhook_deliveries

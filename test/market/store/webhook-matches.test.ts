@@ -5,7 +5,7 @@ import type { Viewer } from '../../../src/market/rules/viewer.js';
 import { webhookBody } from '../../../src/market/webhooks/message.js';
 import { newId } from '../../../src/market/store/new-id.js';
 import { readPendingDelivery } from '../../../src/market/store/webhooks/webhook-attempts.js';
-import { selectFanOutState, stepCursor } from '../../../src/market/store/webhooks/webhook-fan-out.js';
+import { selectFanOutState, enqueueNextBatch } from '../../../src/market/store/webhooks/webhook-fan-out.js';
 import { insertWebhookEndpoint, waitForMatching } from '../../../src/market/store/webhooks/webhooks.js';
 import { openWebhookLog, type WebhookLog } from './webhook-log.js';
 
@@ -132,7 +132,7 @@ describe('an endpoint of a contractor with a saved search', () => {
     const position = await log.event(job, 'job.published');
     await log.match(carl, job, position);
     await log.matchUpTo(position);
-    while (await stepCursor(log.db, { waits: true })) continue;
+    while (await enqueueNextBatch(log.db, { waits: true })) continue;
     expect(await positions(endpoint)).toEqual([]);
     await log.fanOut();
     expect(await positions(endpoint)).toEqual([position]);

@@ -5,7 +5,7 @@ import type { JobId, WebhookEndpointId } from '../../../src/market/rules/ids.js'
 import type { Viewer } from '../../../src/market/rules/viewer.js';
 import { newId } from '../../../src/market/store/new-id.js';
 import { deleteExpired } from '../../../src/market/store/housekeeping.js';
-import { stepCursor } from '../../../src/market/store/webhooks/webhook-fan-out.js';
+import { enqueueNextBatch } from '../../../src/market/store/webhooks/webhook-fan-out.js';
 import fc from '../../setup/random/property.js';
 import { openWebhookLog, type WebhookLog } from './webhook-log.js';
 
@@ -178,7 +178,7 @@ class History {
       case 'account event':
         return this.#expect(step.owner, FAILING, await log.accountEvent(this.owners[step.owner]!, FAILING));
       case 'step':
-        return void (await stepCursor(log.db, step));
+        return void (await enqueueNextBatch(log.db, step));
       case 'match':
         return log.matchUpTo(this.#last);
       case 'endpoint': {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { JobId, WebhookEndpointId } from '../../../src/market/rules/ids.js';
 import type { Viewer } from '../../../src/market/rules/viewer.js';
-import { stepCursor } from '../../../src/market/store/webhooks/webhook-fan-out.js';
+import { enqueueNextBatch } from '../../../src/market/store/webhooks/webhook-fan-out.js';
 import { replay } from '../../../src/market/store/webhooks/webhook-replay.js';
 import { selectWebhookEndpoint } from '../../../src/market/store/webhooks/webhooks.js';
 import type { Db } from '../../../src/platform/db/database.js';
@@ -43,7 +43,7 @@ const waitingTasks = async () => {
 it('a replay doesn’t wait for the fan-out, and skips the events that the fan-out is enqueuing', async () => {
   const second = await log.event(job, 'job.updated');
   await log.db.inTransaction(async (tx) => {
-    await stepCursor(tx, { waits: false });
+    await enqueueNextBatch(tx, { waits: false });
     expect(await log.db.inTransaction(replayAll)).toBe(1);
   });
   expect(await chain()).toEqual([
@@ -74,7 +74,7 @@ it('an event that the fan-out and a replay enqueue at the same time is sent once
     await log.sql`update webhook_endpoints set waits_for_matching = true where id = ${endpoint}`;
     await log.sql`update webhook_cursor set matched_position = ${first - 1}`;
     await log.matchUpTo(first);
-    step = stepCursor(log.db, { waits: true });
+    step = enqueueNextBatch(log.db, { waits: true });
     await until(async () => {
       const held = await log.sql`select from pg_stat_activity where datname = current_database()
         and wait_event_type = 'Lock' and query like '%/* insertDeliveries */%'`;

@@ -15,7 +15,7 @@ import type { Viewer } from '../../../src/market/rules/viewer.js';
 import { connect, type Database } from '../../../src/platform/db/database.js';
 import type { EventWithParties } from '../../../src/market/store/events/event-log.js';
 import { newId } from '../../../src/market/store/new-id.js';
-import { stepCursor } from '../../../src/market/store/webhooks/webhook-fan-out.js';
+import { enqueueNextBatch } from '../../../src/market/store/webhooks/webhook-fan-out.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { isAwarded, isIn } from '../../story/specified.js';
 import { LIVE_QUERIES } from '../../../src/market/operations/events/live-events.js';
@@ -195,7 +195,7 @@ async function insertReceiver(sql: Sql, { userId, role, homeownerId, contractorI
 /** The deliveries for each webhook. Either the app or this function creates them. */
 async function sent(sql: Sql, { after, upTo }: Range): Promise<Map<string, string[]>> {
   const cursor = async () => BigInt((await sql`select position::text from webhook_cursor`)[0]?.position);
-  while ((await cursor()) < upTo) await stepCursor(db, { waits: false });
+  while ((await cursor()) < upTo) await enqueueNextBatch(db, { waits: false });
   const rows = await sql<{ user_id: string; ids: string[] }[]>`
     select w.user_id, json_agg(e.id order by e.position) as ids from webhook_deliveries d
       join webhook_endpoints w on w.id = d.endpoint_id join events e on e.id = d.event_id

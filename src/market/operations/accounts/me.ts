@@ -79,7 +79,7 @@ export const updateProfile = operation({
     db.inTransaction(async (tx) => {
       await lockAccount(tx, { userId: viewer.userId });
       const account = await me(tx, viewer);
-      refuseForeignParts(input, account);
+      refuseReadOnlyChanges(input, account);
       const user = changedRow(account.user, input.user, EDITABLE_USER);
       const homeowner = changedRow(account.homeowner, input.homeowner, EDITABLE_HOMEOWNER);
       const contractor = changedRow(account.contractor, input.contractor, EDITABLE_CONTRACTOR);
@@ -94,7 +94,7 @@ export const updateProfile = operation({
 type Part = 'user' | 'homeowner' | 'contractor';
 
 /** A single refusal names every field that the service sets or that belongs to another role. */
-function refuseForeignParts(input: { [P in Part]?: object | null }, account: Pick<Me, Part>): void {
+function refuseReadOnlyChanges(input: { [P in Part]?: object | null }, account: Pick<Me, Part>): void {
   const fields: Record<string, string> = {};
   for (const name of changedReadOnly(READ_ONLY.me, input, account)) fields[name] = SET_BY_THE_SERVICE;
   for (const part of ['user', 'homeowner', 'contractor'] as const) {

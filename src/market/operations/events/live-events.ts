@@ -47,10 +47,10 @@ export function mustWait({ userId }: Viewer, entry: LiveEntry): boolean {
 /** Streams hear of a position once its notifications are stored, so a stream of notifications misses nothing. */
 function numberAndNotify(db: Db, values: { batch: number }) {
   return db.inTransaction(async (tx) => {
-    const [[batch], [step]] = await tx.commitWith(numberEvents(tx, values), storeNotifications(tx, {}));
+    const [[batch], [stored]] = await tx.commitWith(numberEvents(tx, values), storeNotifications(tx, {}));
     if (!batch) throw new Error('Numbering returned nothing.');
-    const lastPosition = step?.storedUpTo ?? batch.lastPosition;
-    return { ...batch, lastPosition, hasMore: batch.numbered === values.batch || step?.isBehind === true };
+    const lastPosition = stored?.storedUpTo ?? batch.lastPosition;
+    return { ...batch, lastPosition, hasMore: batch.numbered === values.batch || stored?.isBehind === true };
   });
 }
 

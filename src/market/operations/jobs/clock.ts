@@ -6,14 +6,14 @@ import type { Logger } from 'pino';
 import type { JobId } from '../../rules/ids.js';
 import {
   CLOCK_TRANSITIONS,
-  clockStep,
+  decisionOnJob,
   REMINDER_EVENT,
   respondersOf,
   STAKE_DEADLINE,
-  stakeStep,
+  decisionOnStake,
   transitionAtEnd,
   type ClockAction,
-  type ClockStep,
+  type ClockDecision,
   type ClockTransitionKey,
   type JobTimer,
   type DeadlineSettings,
@@ -148,14 +148,14 @@ async function checkJob(
   const check: Check = { tx, job, stakes, settings, now };
   if (isPaused(row)) return job.pausedFrom === null ? pause(check) : change(check, { nextCheckAt: null });
   if (job.pausedFrom !== null) return resume(check, job.pausedFrom);
-  const step = clockStep(job, settings, now);
-  if (step.is === 'remind') return remind(check, step.to);
-  if (step.is === 'act') return act(check);
-  const steps = stakes.map((stake) => [stake, stakeStep(stake, settings, now)] as const);
-  const [stake, stakesStep] = steps.find(([, { is }]) => is !== 'wait') ?? [];
-  if (stake && stakesStep?.is === 'remind') return remindOfStake(check, stake, stakesStep.to);
+  const decision = decisionOnJob(job, settings, now);
+  if (decision.is === 'remind') return remind(check, decision.to);
+  if (decision.is === 'act') return act(check);
+  const decisions = stakes.map((stake) => [stake, decisionOnStake(stake, settings, now)] as const);
+  const [stake, stakeDecision] = decisions.find(([, { is }]) => is !== 'wait') ?? [];
+  if (stake && stakeDecision?.is === 'remind') return remindOfStake(check, stake, stakeDecision.to);
   if (stake) return releaseStake(check, stake);
-  return change(check, { nextCheckAt: earliest([step, ...steps.map(([, one]) => one)], now) });
+  return change(check, { nextCheckAt: earliest([decision, ...decisions.map(([, one]) => one)], now) });
 }
 
 interface Suspensions {
@@ -173,18 +173,20 @@ function isPaused({ job, isOwnerSuspended, isAwardeeSuspended }: Suspensions): b
   );
 }
 
-function earliest(steps: readonly ClockStep[], now: Date): Date | null {
-  const times = steps.map((step) => (step.is === 'wait' ? step.until : now)).filter((time) => time !== null);
+function earliest(decisions: readonly ClockDecision[], now: Date): Date | null {
+  const times = decisions
+    .map((decision) => (decision.is === 'wait' ? decision.until : now))
+    .filter((time) => time !== null);
   return times.length === 0 ? null : new Date(Math.min(...times.map((time) => time.getTime())));
 }
 
 /** Returns when the clock checks the job next, after these changes. */
 function nextCheckAt({ job, stakes, settings, now }: Check, changes: JobChanges & { isWarned?: boolean } = {}) {
-  const steps = [
-    clockStep({ ...job, ...changes }, settings, now),
-    ...stakes.map((stake) => stakeStep(stake, settings, now)),
+  const decisions = [
+    decisionOnJob({ ...job, ...changes }, settings, now),
+    ...stakes.map((stake) => decisionOnStake(stake, settings, now)),
   ];
-  return earliest(steps, now);
+  return earliest(decisions, now);
 }
 
 async function change({ tx, job }: Check, changes: JobChanges): Promise<void> {

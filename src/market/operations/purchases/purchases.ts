@@ -233,7 +233,7 @@ export const refundPurchase = operation({
         refundingAmount: refund.amount,
         refundTransferId: transfer.id,
         // If this call can't reach the provider, the server tries again later.
-        lookAfterSeconds: PURCHASES.lookEveryMinutes * 60,
+        lookAfterSeconds: PURCHASES.checkEveryMinutes * 60,
       });
       const action = { action: 'refundPurchase', subjectId: userId, reason, amount: -refund.tokens };
       const [[changed]] = await tx.commitWith(selectPurchase(tx, { id }), recordAdminAction(tx, viewer, action));

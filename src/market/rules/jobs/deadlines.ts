@@ -180,8 +180,8 @@ export interface StakeTimer extends Timer {
   readonly contractorId: ContractorId;
 }
 
-/** What the clock does now. */
-export type ClockStep =
+/** What the clock does with a deadline now. */
+export type ClockDecision =
   | { readonly is: 'wait'; readonly until: Date | null }
   | { readonly is: 'remind'; readonly to: Reminded }
   | { readonly is: 'act' };
@@ -236,13 +236,13 @@ export function scheduleOf(job: JobTimer, { days }: Pick<DeadlineSettings, 'days
 }
 
 /** Decides what the clock does with a job's deadline now. */
-export function clockStep(job: JobTimer, settings: DeadlineSettings, now: Date): ClockStep {
-  return stepIn(scheduleOf(job, settings), job, settings, now);
+export function decisionOnJob(job: JobTimer, settings: DeadlineSettings, now: Date): ClockDecision {
+  return decisionAt(scheduleOf(job, settings), job, settings, now);
 }
 
 /** Decides what the clock does with a stake now. */
-export function stakeStep(stake: StakeTimer, settings: DeadlineSettings, now: Date): ClockStep {
-  return stepIn(scheduleOfStake(stake, settings), stake, settings, now);
+export function decisionOnStake(stake: StakeTimer, settings: DeadlineSettings, now: Date): ClockDecision {
+  return decisionAt(scheduleOfStake(stake, settings), stake, settings, now);
 }
 
 function scheduleOfStake({ deadlineFrom }: Timer, { stakeHours }: DeadlineSettings): Schedule | undefined {
@@ -306,12 +306,12 @@ function limitText({ day, reminderDay }: NonNullable<DeadlineRow['limit']>): str
 }
 
 /** If several reminders are due, only the last one is sent. */
-function stepIn(
+function decisionAt(
   schedule: Schedule | undefined,
   { remindedAt, isWarned }: Timer,
   { mode }: DeadlineSettings,
   now: Date,
-): ClockStep {
+): ClockDecision {
   if (!schedule || mode === 'off') return { is: 'wait', until: null };
   const { reminders, endMs } = schedule;
   const nowMs = now.getTime();

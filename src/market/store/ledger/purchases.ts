@@ -60,7 +60,7 @@ export const insertPurchase = statement(
       .values({
         ...columns($, NEW),
         expiresAt: sql`now() + ${minutes(PURCHASES.openMinutes)}`,
-        lookAt: sql`now() + ${minutes(PURCHASES.firstLookMinutes)}`,
+        lookAt: sql`now() + ${minutes(PURCHASES.firstCheckMinutes)}`,
       })
       .returning(fields),
 );
@@ -165,7 +165,7 @@ interface Due {
 export const claimPurchases = statement(
   'claimPurchases',
   { id: all.id },
-  ($: Placeholders<Due>) => sql`update purchases set look_at = now() + ${minutes(PURCHASES.lookEveryMinutes)}
+  ($: Placeholders<Due>) => sql`update purchases set look_at = now() + ${minutes(PURCHASES.checkEveryMinutes)}
     where id in (select id from purchases where look_at <= now() and provider = ${$('provider')}
       and livemode = ${$('livemode')}::boolean order by look_at limit ${sql.raw(String(PURCHASES.atOnce))}
       for update skip locked)

@@ -35,14 +35,14 @@ export const selectEmailState = statement(
 const EMAIL_KEY = sql.raw('7203121');
 const DIGEST_LOCK = sql.raw('pg_try_advisory_xact_lock(7203122)');
 
-/** Returns false if another instance is running a step. */
+/** Returns false if another instance is running a batch. */
 export const lockEmails = statement(
   'lockEmails',
   { isLocked: sql<boolean>`is_locked` },
   (_: Placeholders<object>) => sql`select pg_try_advisory_xact_lock(${EMAIL_KEY}) as is_locked`,
 );
 
-/** Digests clear marks, so they wait until no other step is setting any. */
+/** Digests clear marks, so they wait until no other batch is setting any. */
 export const waitForEmails = statement(
   'waitForEmails',
   { isLocked: sql`is_locked` },
@@ -60,12 +60,12 @@ const SOURCES = {
 export type EmailSource = keyof typeof SOURCES;
 
 /**
- * Finds the positions of the next step. All rows of a position belong to the same step. A statement sees only rows that
+ * Finds the positions of the next batch. All rows of a position belong to the same batch. A statement sees only rows that
  * were committed before it began, so an earlier statement must take the lock.
  */
-const emailStepOf = ({ cursor, end, isFrom }: (typeof SOURCES)[EmailSource]) =>
+const emailBatchOf = ({ cursor, end, isFrom }: (typeof SOURCES)[EmailSource]) =>
   statement(
-    'selectEmailStep',
+    'selectEmailBatch',
     {
       after: cursor.mailedUpTo,
       upTo: sql<string>`coalesce((select max(position) from (select position from notifications
@@ -75,7 +75,7 @@ const emailStepOf = ({ cursor, end, isFrom }: (typeof SOURCES)[EmailSource]) =>
     (_: Placeholders<object>, fields) => builder.select(fields).from(cursor),
   );
 
-export const selectEmailStep = { events: emailStepOf(SOURCES.events), matches: emailStepOf(SOURCES.matches) };
+export const selectEmailBatch = { events: emailBatchOf(SOURCES.events), matches: emailBatchOf(SOURCES.matches) };
 
 const moveCursorOf = ({ cursor }: (typeof SOURCES)[EmailSource]) =>
   statement('moveEmailCursor', {}, ($: Placeholders<{ upTo: string }>) =>

@@ -14,15 +14,15 @@ import { accountEvents, events } from '../tables/events.js';
 import { notificationCursor, notifications } from '../tables/notifications.js';
 import { IS_ACCEPTED, visibleEventsOfBidder, visibleEventsOfOwner } from '../visibility.js';
 
-/** A step covers at most this many positions after the cursor. Positions have no gaps. */
+/** A batch covers at most this many positions after the cursor. Positions have no gaps. */
 const POSITIONS_AT_ONCE = sql.raw('1000');
-/** The most work that a step's events may add up to. An event that needs more work gets its own step. */
+/** The most work that a batch's events may add up to. An event that needs more work gets its own batch. */
 const WORK_AT_ONCE = sql.raw('10000');
 /** If a homeowner edits a job over and over, only an edit that comes this long after the previous one is notified. */
 const EDITS_APART = sql.raw("interval '1 hour'");
 /** How many of the job's events are read to find the previous edit. */
 const LOOKED_BACK = sql.raw('20');
-/** How many notifications each kind of event deletes in a step. Reads hide the others. */
+/** How many notifications each kind of event deletes in a batch. Reads hide the others. */
 const DELETED_AT_ONCE = sql.raw('10000');
 
 function isForAny(...readers: readonly NotificationReader[]): SQL {
@@ -34,7 +34,7 @@ function isForAny(...readers: readonly NotificationReader[]): SQL {
 
 const IS_COUNTED = sql.raw(`own.status in (${COUNTED_BID_STATES.map((state) => `'${state}'`).join(', ')})`);
 
-/** A step's new job events, under the name that the visibility conditions use. */
+/** A batch's new job events, under the name that the visibility conditions use. */
 const NEW_EVENTS = sql`new_events "events"`;
 
 const IS_WITHDRAWAL = sql`"events"."type" = ${sql.raw(`'${BID_TRANSITIONS.withdraw.event}'`)}`;
@@ -47,8 +47,8 @@ const IS_REPEATED_EDIT = sql`(${isEdit(sql`"events"`)} and exists (
     and previous.occurred_at > "events"."occurred_at" - ${EDITS_APART}))`;
 
 /**
- * Each event looks up its own recipients. With plain joins, a step of one event could scan all homeowners, because
- * Postgres plans the statement for the largest step.
+ * Each event looks up its own recipients. With plain joins, a batch of one event could scan all homeowners, because
+ * Postgres plans the statement for the largest batch.
  */
 const owners = sql`select h.user_id, "events"."position", "events"."job_id" from ${NEW_EVENTS}
   cross join lateral (select user_id from homeowners where id = "events"."homeowner_id" limit 1) h
@@ -140,7 +140,7 @@ export const storeNotifications = statement(
     next_account_events as materialized (
       ${nextOnes(accountEvents, sql`false`, workFor(sql`"account_events"."type"`, sql`0`))}
     ),
-    step as materialized (
+    batch as materialized (
       select stored_up_to, last, (select max(position) from (
         select position, row_number() over following as place, sum(work) over following as work
         from (select position, work from next_events union all select position, work from next_account_events) next
@@ -149,10 +149,10 @@ export const storeNotifications = statement(
       from cursor
     ),
     new_events as materialized (
-      select * from next_events where position <= (select up_to from step) and not is_repeated
+      select * from next_events where position <= (select up_to from batch) and not is_repeated
     ),
     new_account_events as materialized (
-      select * from next_account_events where position <= (select up_to from step)
+      select * from next_account_events where position <= (select up_to from batch)
     ),
     withdrawals as materialized (${withdrawals}),
     stored as (
@@ -168,7 +168,7 @@ export const storeNotifications = statement(
     deleted_matches as (
       delete from ${notifications} where (user_id, position) in (${endedMatches} limit ${DELETED_AT_ONCE})
     )
-    update ${notificationCursor} set stored_up_to = step.up_to from step where step.up_to > step.stored_up_to
-    returning step.up_to::text as stored_up_to, step.up_to < step.last as is_behind,
-      pg_notify('${sql.raw(POSITIONS_CHANNEL)}', step.up_to::text) as announced`,
+    update ${notificationCursor} set stored_up_to = batch.up_to from batch where batch.up_to > batch.stored_up_to
+    returning batch.up_to::text as stored_up_to, batch.up_to < batch.last as is_behind,
+      pg_notify('${sql.raw(POSITIONS_CHANNEL)}', batch.up_to::text) as announced`,
 );

@@ -134,12 +134,12 @@ function listOf(kind: ListKind): List<FilterValues, UserListItem> {
       // In list order, the planner reads only the list's index.
       rowsToCount: (_: Placeholders<FilterValues>, scan: ScanLimit) =>
         sql`select from (${contractorsWho(verified, scan)}) c
-          where ${flag(userType === null || userType === 'contractor')}`,
+          where ${literal(userType === null || userType === 'contractor')}`,
     }),
   });
 }
 
-const flag = (value: boolean) => sql.raw(String(value));
+const literal = (value: boolean) => sql.raw(String(value));
 
 /**
  * The subquery hides the pattern from the planner, because the planner estimates a word's frequency badly. The former
@@ -153,12 +153,12 @@ function matchesWords($: Placeholders<FilterValues>): SQL {
 }
 
 function isVerified(verified: boolean): SQL {
-  return sql`exists (select from contractors c where c.user_id = "users"."id" and c.verified = ${flag(verified)})`;
+  return sql`exists (select from contractors c where c.user_id = "users"."id" and c.verified = ${literal(verified)})`;
 }
 
 /** A trigger keeps the profile's creation time equal to the account's, so both lists have the same order. */
 function contractorsWho(verified: boolean, { atMost, positionCondition, direction }: ScanLimit): SQL {
   const position = positionCondition([sql`c.created_at`, sql`c.user_id`]);
-  return sql`select c.user_id from contractors c where ${and(sql`c.verified = ${flag(verified)}`, position)}
+  return sql`select c.user_id from contractors c where ${and(sql`c.verified = ${literal(verified)}`, position)}
     order by c.created_at ${sql.raw(direction)}, c.user_id ${sql.raw(direction)} limit ${few(atMost)}`;
 }

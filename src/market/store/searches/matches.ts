@@ -80,7 +80,7 @@ const matchSearches = statement(
         and (select has_searches from cursor)
       order by position limit ${EVENTS_AT_ONCE}
     ),
-    step as materialized (
+    batch as materialized (
       select last, case when (select count(*) from next_events) < ${EVENTS_AT_ONCE}
           and coalesce((select max(publications) from next_events), 0) <= ${PUBLICATIONS_AT_ONCE} then last
         else (select max(position) from next_events where publications <= ${PUBLICATIONS_AT_ONCE}) end as up_to
@@ -90,7 +90,7 @@ const matchSearches = statement(
       select e.position, "jobs"."id" as job_id, "jobs"."category", "jobs"."urgency", "jobs"."budget_min",
         "jobs"."budget_rank", t.words, t.town
       from next_events e join ${jobs} on "jobs"."id" = e.job_id join ${openJobSearch} t on t.job_id = e.job_id
-      where e.is_publication and e.position <= (select up_to from step) and ${isOpenToBids}
+      where e.is_publication and e.position <= (select up_to from batch) and ${isOpenToBids}
     ),
     matched as (
       select s.contractor_id, "jobs"."position", "jobs".job_id, min(array_position(${ALERTS}, s.alert)) as place
@@ -102,12 +102,12 @@ const matchSearches = statement(
       select c.user_id, m.position, m.job_id, (${ALERTS})[m.place]
       from matched m join contractors c on c.id = m.contractor_id on conflict do nothing
     )
-    update ${searchCursor} set matched_up_to = step.up_to from step where step.up_to > ${searchCursor.matchedUpTo}
-    returning matched_up_to, step.up_to < step.last as is_behind,
+    update ${searchCursor} set matched_up_to = batch.up_to from batch where batch.up_to > ${searchCursor.matchedUpTo}
+    returning matched_up_to, batch.up_to < batch.last as is_behind,
       pg_notify('${sql.raw(MATCHES_CHANNEL)}', matched_up_to::text) as announced`,
 );
 
-/** A step takes this lock, and so do deletions. Waiting for it is fair, unlike waiting for a row. */
+/** A batch takes this lock, and so do deletions. Waiting for it is fair, unlike waiting for a row. */
 const MATCHING_LOCK = sql.raw('7203123');
 
 const waitForDeletions = statement(
@@ -117,7 +117,7 @@ const waitForDeletions = statement(
 );
 
 /**
- * Waits for the step that's running. Otherwise, the owner of the last search could read past a match of it that isn't
+ * Waits for the batch that's running. Otherwise, the owner of the last search could read past a match of it that isn't
  * committed yet.
  */
 export const waitForMatches = statement(
@@ -131,7 +131,7 @@ export function matchNext(db: Db): Promise<boolean> {
   return db.inTransaction(async (tx) => {
     const [cursor] = await lockSearchCursor(tx, {});
     if (!cursor) return false;
-    const [, [step]] = await tx.commitWith(waitForDeletions(tx, {}), matchSearches(tx, {}));
-    return step?.isBehind === true;
+    const [, [batch]] = await tx.commitWith(waitForDeletions(tx, {}), matchSearches(tx, {}));
+    return batch?.isBehind === true;
   });
 }

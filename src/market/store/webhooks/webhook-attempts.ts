@@ -14,7 +14,7 @@ import { contractors, homeowners, users } from '../tables/accounts.js';
 import { accountEvents, events } from '../tables/events.js';
 import { jobs } from '../tables/jobs.js';
 import { webhookDeliveries, webhookEndpoints, type StoredSecret } from '../tables/webhooks.js';
-import { forReceiver, isMatchOf, jobFacts, type Receiver } from './webhook-fan-out.js';
+import { forReceiver, isMatchOf, jobVisibility, type Receiver } from './webhook-fan-out.js';
 
 export interface PendingDelivery {
   readonly id: WebhookDeliveryId;
@@ -56,7 +56,7 @@ const selectPendingDelivery = statement(
     event: mayBeAbsent(eventShape),
     accountEvent: mayBeAbsent(accountEventShape),
     jobHomeownerId: mayBeAbsent(events.homeownerId),
-    ...jobFacts,
+    ...jobVisibility,
     isMatch: isMatchOf(sql`"users"."id"`).as('is_match'),
     ownBids: sql<BidState[]>`(select coalesce(json_agg(b.status), '[]') from bids b
         where b.job_id = "events"."job_id" and b.contractor_id = "contractors"."id")`.as('own_bids'),

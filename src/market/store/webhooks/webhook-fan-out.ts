@@ -79,8 +79,8 @@ const lockCursor = statement(
 
 const EVENTS_AT_ONCE = sql.raw('500');
 /**
- * The maximum number of bidders and matches in a step, added up over its events. An event that has more of them gets a
- * step of its own.
+ * The maximum number of bidders and matches in a batch, added up over its events. An event that has more of them gets a
+ * batch of its own.
  */
 const READERS_AT_ONCE = sql.raw('500');
 
@@ -98,9 +98,9 @@ const nextPositions = ($: Placeholders<{ after: string; end: string }>, table: S
   where position > ${$('after')}::bigint and position <= ${$('end')}::bigint
   order by position limit ${EVENTS_AT_ONCE})`;
 
-/** Finds the last position of the next step. A step has a limited number of events and of people who may read them. */
-const selectStep = statement(
-  'selectStep',
+/** Finds the last position of the next batch. A batch has a limited number of events and of people who may read them. */
+const selectBatchEnd = statement(
+  'selectBatchEnd',
   ($: Placeholders<{ after: string; end: string }>) => ({
     upTo: sql<string | null>`(select max(position) from (
       select position, row_number() over following as place, sum(readers) over following as readers
@@ -109,7 +109,7 @@ const selectStep = statement(
         from (${nextPositions($, sql`events`, sql`job_id`)}
           union all ${nextPositions($, sql`account_events`, sql`null`)}
           order by position limit ${EVENTS_AT_ONCE}) next) next
-      window following as (order by position)) step
+      window following as (order by position)) batch
       where place = 1 or readers <= ${READERS_AT_ONCE})::text`.as('up_to'),
   }),
   (_, fields) => builder.select(fields).from(sql`(select 1) one`),
@@ -150,7 +150,7 @@ const candidates = ($: Placeholders<OfCursor>) => sql<Candidate[]>`(
       union all select n.user_id ${matchesOf(sql`"events"`)}
       union all select id from users where user_type = 'admin'))`;
 
-export const jobFacts = {
+export const jobVisibility = {
   status: mayBeAbsent(jobs.status),
   awardedContractorId: jobs.awardedContractorId,
   isHidden: sql<boolean>`coalesce(${isInOpenState} and ${isOwnerSuspended}, false)`.as('is_hidden'),
@@ -161,7 +161,7 @@ const selectCandidates = statement(
   ($: Placeholders<Range & OfCursor>) => ({
     event: eventShape,
     homeownerId: events.homeownerId,
-    ...jobFacts,
+    ...jobVisibility,
     candidates: candidates($).as('candidates'),
   }),
   ($, fields) =>
@@ -208,21 +208,21 @@ const CANDIDATES_A_TURN = 200;
  * The deliveries and the cursor are committed together, so no delivery is lost or created twice. Returns false if there
  * are no new events or another instance has locked the cursors. If no endpoint uses the cursor, it moves to the end.
  */
-export function stepCursor(db: Db, cursor: OfCursor): Promise<boolean> {
+export function enqueueNextBatch(db: Db, cursor: OfCursor): Promise<boolean> {
   return db.inTransaction(async (tx) => {
     const [locked] = await lockCursor(tx, cursor);
     if (!locked?.isBehind) return false;
-    const upTo = locked.hasEndpoints ? await enqueueStep(tx, { ...locked, ...cursor }) : locked.end;
+    const upTo = locked.hasEndpoints ? await enqueueBatch(tx, { ...locked, ...cursor }) : locked.end;
     await moveCursor(tx, { upTo, ...cursor });
     if (locked.hasEndpoints && cursor.waits) await stopWaiting(tx, {});
     return true;
   });
 }
 
-/** Returns the last position of the step. */
-async function enqueueStep(tx: Db, { after, end, waits }: { after: string; end: string } & OfCursor): Promise<string> {
-  const [step] = await selectStep(tx, { after, end });
-  const upTo = step?.upTo ?? end;
+/** Returns the last position of the batch. */
+async function enqueueBatch(tx: Db, { after, end, waits }: { after: string; end: string } & OfCursor): Promise<string> {
+  const [batch] = await selectBatchEnd(tx, { after, end });
+  const upTo = batch?.upTo ?? end;
   const [rows, ofAccounts] = await pipelined(
     selectCandidates(tx, { after, upTo, waits }),
     selectAccountDeliveries(tx, { after, upTo, waits }),

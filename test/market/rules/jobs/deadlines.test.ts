@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BidId, ContractorId } from '../../../../src/market/rules/ids.js';
 import {
-  clockStep,
+  decisionOnJob,
   deadlineTable,
   endOf,
   extenderOf,
@@ -11,7 +11,7 @@ import {
   lengthOf,
   respondersOf,
   scheduleOf,
-  stakeStep,
+  decisionOnStake,
   transitionAtEnd,
   upcomingActions,
   type DeadlineSettings,
@@ -99,7 +99,7 @@ describe('the days on which people are reminded, and on which the clock acts', (
 
   it.each(['draft', 'completed', 'cancelled', 'in_progress'] as const)('none for a job that is %s', (status) => {
     expect(hasDeadline(timer({ status }))).toBe(false);
-    expect(clockStep(timer({ status }), ACT, day(1_000))).toEqual({ is: 'wait', until: null });
+    expect(decisionOnJob(timer({ status }), ACT, day(1_000))).toEqual({ is: 'wait', until: null });
   });
 
   it('of a job in progress after the homeowner has requested changes', () => {
@@ -175,7 +175,7 @@ describe('the days on which people are reminded, and on which the clock acts', (
 
   it('none for a job whose deadline hasn’t begun', () => {
     expect(daysOf(timer({ deadlineFrom: null }))).toBeUndefined();
-    expect(clockStep(timer({ deadlineFrom: null }), ACT, day(100))).toEqual({ is: 'wait', until: null });
+    expect(decisionOnJob(timer({ deadlineFrom: null }), ACT, day(100))).toEqual({ is: 'wait', until: null });
   });
 });
 
@@ -218,9 +218,9 @@ describe('the end of a deadline', () => {
 
   it('doesn’t come if there are only reminders: the last one is sent, and then nothing', () => {
     const escalated = timer({ status: 'escalated' });
-    expect(clockStep(escalated, ACT, day(4))).toEqual({ is: 'wait', until: day(5) });
-    expect(clockStep(escalated, ACT, day(5))).toEqual({ is: 'remind', to: 'admin' });
-    expect(clockStep({ ...escalated, remindedAt: day(5) }, ACT, day(100))).toEqual({ is: 'wait', until: null });
+    expect(decisionOnJob(escalated, ACT, day(4))).toEqual({ is: 'wait', until: day(5) });
+    expect(decisionOnJob(escalated, ACT, day(5))).toEqual({ is: 'remind', to: 'admin' });
+    expect(decisionOnJob({ ...escalated, remindedAt: day(5) }, ACT, day(100))).toEqual({ is: 'wait', until: null });
   });
 });
 
@@ -272,21 +272,21 @@ describe('a check of a stake', () => {
   const hour = (hours: number) => day(hours / 24);
 
   it('reminds the homeowner a day after the bid, and releases the stake after three', () => {
-    expect(stakeStep(stake(), ACT, hour(23))).toEqual({ is: 'wait', until: hour(24) });
-    expect(stakeStep(stake(), ACT, hour(24))).toEqual({ is: 'remind', to: 'owner' });
+    expect(decisionOnStake(stake(), ACT, hour(23))).toEqual({ is: 'wait', until: hour(24) });
+    expect(decisionOnStake(stake(), ACT, hour(24))).toEqual({ is: 'remind', to: 'owner' });
     const reminded = stake({ remindedAt: hour(24), isWarned: true });
-    expect(stakeStep(reminded, ACT, hour(25))).toEqual({ is: 'wait', until: hour(72) });
-    expect(stakeStep(reminded, ACT, hour(72))).toEqual({ is: 'act' });
+    expect(decisionOnStake(reminded, ACT, hour(25))).toEqual({ is: 'wait', until: hour(72) });
+    expect(decisionOnStake(reminded, ACT, hour(72))).toEqual({ is: 'act' });
   });
 
   it('keeps the reminder’s distance from an end that the operator has moved', () => {
     const longer = { ...ACT, stakeHours: 100 };
-    expect(stakeStep(stake(), longer, hour(51))).toEqual({ is: 'wait', until: hour(52) });
-    expect(stakeStep(stake(), longer, hour(52))).toEqual({ is: 'remind', to: 'owner' });
+    expect(decisionOnStake(stake(), longer, hour(51))).toEqual({ is: 'wait', until: hour(52) });
+    expect(decisionOnStake(stake(), longer, hour(52))).toEqual({ is: 'remind', to: 'owner' });
   });
 
   it('does nothing if its deadline hasn’t begun', () => {
-    expect(stakeStep(stake({ deadlineFrom: null }), ACT, hour(1_000))).toEqual({ is: 'wait', until: null });
+    expect(decisionOnStake(stake({ deadlineFrom: null }), ACT, hour(1_000))).toEqual({ is: 'wait', until: null });
     expect(upcomingActions(timer({ status: 'draft' }), [stake({ deadlineFrom: null })], ACT)).toEqual([]);
   });
 });
@@ -295,22 +295,22 @@ describe('a look at a job in review', () => {
   const reminded = (days: number, isWarned = true) => timer({ remindedAt: day(days), isWarned });
 
   it('waits for the next reminder, and then for the end', () => {
-    expect(clockStep(timer({}), ACT, day(4))).toEqual({ is: 'wait', until: day(5) });
-    expect(clockStep(reminded(5), ACT, day(5))).toEqual({ is: 'wait', until: day(12) });
-    expect(clockStep(reminded(12), ACT, day(13))).toEqual({ is: 'wait', until: day(14) });
+    expect(decisionOnJob(timer({}), ACT, day(4))).toEqual({ is: 'wait', until: day(5) });
+    expect(decisionOnJob(reminded(5), ACT, day(5))).toEqual({ is: 'wait', until: day(12) });
+    expect(decisionOnJob(reminded(12), ACT, day(13))).toEqual({ is: 'wait', until: day(14) });
   });
 
   it('reminds once for each reminder, and after an outage only once', () => {
-    expect(clockStep(timer({}), ACT, day(5))).toEqual({ is: 'remind', to: 'owner' });
-    expect(clockStep(reminded(5), ACT, day(12))).toEqual({ is: 'remind', to: 'owner' });
-    expect(clockStep(timer({}), ACT, day(13))).toEqual({ is: 'remind', to: 'owner' });
-    expect(clockStep(reminded(13), ACT, day(13))).toEqual({ is: 'wait', until: day(14) });
+    expect(decisionOnJob(timer({}), ACT, day(5))).toEqual({ is: 'remind', to: 'owner' });
+    expect(decisionOnJob(reminded(5), ACT, day(12))).toEqual({ is: 'remind', to: 'owner' });
+    expect(decisionOnJob(timer({}), ACT, day(13))).toEqual({ is: 'remind', to: 'owner' });
+    expect(decisionOnJob(reminded(13), ACT, day(13))).toEqual({ is: 'wait', until: day(14) });
   });
 
   it('acts at the end if the last reminder was written 48 hours before', () => {
-    expect(clockStep(reminded(12), ACT, day(14))).toEqual({ is: 'act' });
-    expect(clockStep(reminded(13), ACT, day(14))).toEqual({ is: 'wait', until: day(15) });
-    expect(clockStep(reminded(13), ACT, day(15))).toEqual({ is: 'act' });
+    expect(decisionOnJob(reminded(12), ACT, day(14))).toEqual({ is: 'act' });
+    expect(decisionOnJob(reminded(13), ACT, day(14))).toEqual({ is: 'wait', until: day(15) });
+    expect(decisionOnJob(reminded(13), ACT, day(15))).toEqual({ is: 'act' });
   });
 
   it.each([
@@ -318,27 +318,27 @@ describe('a look at a job in review', () => {
     ['an outage swallowed the last reminder', reminded(5)],
     ['nobody was warned, because the clock only reminded then', reminded(12, false)],
   ])('reminds first at an end long past if %s', (_, overdue) => {
-    expect(clockStep(overdue, ACT, day(100))).toEqual({ is: 'remind', to: 'owner' });
-    expect(clockStep({ ...overdue, remindedAt: day(100), isWarned: true }, ACT, day(101))).toEqual({
+    expect(decisionOnJob(overdue, ACT, day(100))).toEqual({ is: 'remind', to: 'owner' });
+    expect(decisionOnJob({ ...overdue, remindedAt: day(100), isWarned: true }, ACT, day(101))).toEqual({
       is: 'wait',
       until: day(102),
     });
   });
 
   it('tells admins once that a deadline has passed if the clock only reminds', () => {
-    expect(clockStep(reminded(12, false), REMIND, day(13))).toEqual({ is: 'wait', until: day(14) });
-    expect(clockStep(reminded(12, false), REMIND, day(14))).toEqual({ is: 'remind', to: 'admin' });
-    expect(clockStep(reminded(14, false), REMIND, day(14))).toEqual({ is: 'wait', until: null });
+    expect(decisionOnJob(reminded(12, false), REMIND, day(13))).toEqual({ is: 'wait', until: day(14) });
+    expect(decisionOnJob(reminded(12, false), REMIND, day(14))).toEqual({ is: 'remind', to: 'admin' });
+    expect(decisionOnJob(reminded(14, false), REMIND, day(14))).toEqual({ is: 'wait', until: null });
   });
 
   it('reminds again after an extension, at the same distance from the end', () => {
     const extended = { ...reminded(12), deadlineExtendedSeconds: 14 * 86_400 };
-    expect(clockStep(extended, ACT, day(13))).toEqual({ is: 'wait', until: day(19) });
-    expect(clockStep(extended, ACT, day(19))).toEqual({ is: 'remind', to: 'owner' });
+    expect(decisionOnJob(extended, ACT, day(13))).toEqual({ is: 'wait', until: day(19) });
+    expect(decisionOnJob(extended, ACT, day(19))).toEqual({ is: 'remind', to: 'owner' });
   });
 
   it('does nothing if deadlines are off', () => {
-    expect(clockStep(timer({}), { ...ACT, mode: 'off' }, day(100))).toEqual({ is: 'wait', until: null });
+    expect(decisionOnJob(timer({}), { ...ACT, mode: 'off' }, day(100))).toEqual({ is: 'wait', until: null });
   });
 });
 
@@ -381,6 +381,6 @@ it('a dispute is escalated at 28 days if the last reminder was 48 hours before, 
     remindedAt: day(26),
     isWarned: true,
   });
-  expect(clockStep(dispute, ACT, day(27))).toEqual({ is: 'wait', until: day(28) });
-  expect(clockStep(dispute, ACT, day(28))).toEqual({ is: 'act' });
+  expect(decisionOnJob(dispute, ACT, day(27))).toEqual({ is: 'wait', until: day(28) });
+  expect(decisionOnJob(dispute, ACT, day(28))).toEqual({ is: 'act' });
 });
