@@ -38,7 +38,7 @@ const starting = testsWith(/\/(?:processes|clone)\.js'/);
  */
 const alone = [
   ...testsWith(/vi\.(mock|resetModules|useFakeTimers)\(/),
-  ...tests.filter((path) => /^test\/platform\/(http|quotas)\//.test(path)),
+  ...tests.filter((path) => /^test\/platform\/(http|quotas)\/[^/]*$/.test(path)),
 ];
 
 /** Vitest starts large files first. These are small but take long, and one would still run after all others. */

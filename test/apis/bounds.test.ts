@@ -6,7 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERRORS } from '../../src/platform/caller-limits.js';
 import { homeowner, type Person } from '../story/cast.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
-import { FAILING_EVERYWHERE, named, times, UPDATE, WRONG_VARIABLES } from '../platform/graphql/heavy-documents.js';
+import {
+  FAILING_EVERYWHERE,
+  named,
+  times,
+  UPDATE,
+  WRONG_VARIABLES,
+} from '../platform/graphql/limits/heavy-documents.js';
 
 const MEGABYTE = 1_000_000;
 const ANSWER_BYTES_MAX = 20 * MEGABYTE;

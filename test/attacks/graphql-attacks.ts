@@ -1,6 +1,6 @@
 /**
  * Attacks from graphql-cop, CrackQL, and OWASP's GraphQL cheat sheet. Documents over a limit are in
- * `test/platform/graphql/graphql-limits.test.ts`.
+ * `test/platform/graphql/limits/graphql-limits.test.ts`.
  */
 import type { Json, TestApp } from '../setup/app.js';
 import { outcomeOf, type Attack, type Ground } from './ground.js';

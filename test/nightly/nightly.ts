@@ -45,7 +45,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     env: { PRIVACY: 'whole', MATRIX: 'whole' },
   },
   clock: {
-    files: ['test/nightly/faults/clock.test.ts', 'test/market/operations/deadlines/settings.test.ts'],
+    files: ['test/nightly/faults/clock.test.ts', 'test/market/operations/jobs/deadlines/settings.test.ts'],
     env: { OVERDUE_JOBS: '10000' },
   },
   races: { files: ['test/faults/races.test.ts'], env: { RACE_ROUNDS: '300', RACE_SEED: 'random' } },

@@ -1,7 +1,7 @@
 /**
  * How the database reads for the product's lists, searches, counts, and permission checks, in a market too large to
- * scan. It must always use an index, with both custom and generic plans. test/market/store/job-search.test.ts checks
- * the results, and test/nightly/large-market.test.ts checks them for this market.
+ * scan. It must always use an index, with both custom and generic plans. test/market/store/jobs/job-search.test.ts
+ * checks the results, and test/nightly/large-market.test.ts checks them for this market.
  */
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /** Rejecting a request blocks the event loop only briefly. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ATTACKS, FAILING_EVERYWHERE, UPDATE, WRONG_VARIABLES } from '../../platform/graphql/heavy-documents.js';
+import { ATTACKS, FAILING_EVERYWHERE, UPDATE, WRONG_VARIABLES } from '../../platform/graphql/limits/heavy-documents.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { homeowner, type Person } from '../../story/cast.js';
 

@@ -2,10 +2,10 @@
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openTestApp, type TestApp } from '../../setup/app.js';
-import { temporaryFolder } from '../../setup/temporary-folder.js';
-import { callRest } from '../../story/calls.js';
-import { gather, givenJob, propose, type People } from '../../story/journey.js';
+import { openTestApp, type TestApp } from '../../../setup/app.js';
+import { temporaryFolder } from '../../../setup/temporary-folder.js';
+import { callRest } from '../../../story/calls.js';
+import { gather, givenJob, propose, type People } from '../../../story/journey.js';
 
 const folder = temporaryFolder('counted');
 let bytes = 0;

@@ -4,12 +4,12 @@
  */
 import postgres, { type Sql } from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Viewer } from '../../../src/market/rules/viewer.js';
-import { connect, type Database } from '../../../src/platform/db/database.js';
-import { listContractors } from '../../../src/market/store/people/contractor-lists.js';
-import { listUsers } from '../../../src/market/store/people/user-lists.js';
-import { diceOf } from '../../setup/random/dice.js';
-import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
+import type { Viewer } from '../../../../src/market/rules/viewer.js';
+import { connect, type Database } from '../../../../src/platform/db/database.js';
+import { listContractors } from '../../../../src/market/store/people/contractor-lists.js';
+import { listUsers } from '../../../../src/market/store/people/user-lists.js';
+import { diceOf } from '../../../setup/random/dice.js';
+import { freshDatabase, type FreshDatabase } from '../../../setup/postgres.js';
 
 const SEED = 20_261_128;
 const CONTRACTORS = 4_000;

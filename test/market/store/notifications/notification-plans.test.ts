@@ -3,16 +3,16 @@
  * as a person with 100, and new events cost the same no matter how many there already are.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Role } from '../../../src/market/rules/viewer.js';
-import { countUnread, listNotifications } from '../../../src/market/store/notifications/notifications.js';
-import { storeNotifications } from '../../../src/market/store/notifications/store-notifications.js';
-import { connect, type Database, type Db } from '../../../src/platform/db/database.js';
-import { openExplainer, PLAN_KINDS, scannedIn, type Sent } from '../../bench/work/queries.js';
-import { viewerOf } from '../../platform/live/viewers.js';
-import { allNumbered } from '../../platform/live/positions.js';
-import { openTestApp, type TestApp } from '../../setup/app.js';
-import { contractor, homeowner, type Person } from '../../story/cast.js';
-import { gather, giveTokens, givenJob, type People } from '../../story/journey.js';
+import type { Role } from '../../../../src/market/rules/viewer.js';
+import { countUnread, listNotifications } from '../../../../src/market/store/notifications/notifications.js';
+import { storeNotifications } from '../../../../src/market/store/notifications/store-notifications.js';
+import { connect, type Database, type Db } from '../../../../src/platform/db/database.js';
+import { openExplainer, PLAN_KINDS, scannedIn, type Sent } from '../../../bench/work/queries.js';
+import { viewerOf } from '../../../platform/live/viewers.js';
+import { allNumbered } from '../../../platform/live/positions.js';
+import { openTestApp, type TestApp } from '../../../setup/app.js';
+import { contractor, homeowner, type Person } from '../../../story/cast.js';
+import { gather, giveTokens, givenJob, type People } from '../../../story/journey.js';
 
 const [FEW, MANY] = [100, 100_000];
 

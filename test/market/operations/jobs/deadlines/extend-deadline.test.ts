@@ -1,11 +1,11 @@
 /** Olive asks for more time. She gets it once per status, and by at most the deadline's own length. */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { checkDatabase } from '../../../setup/database/checker.js';
-import type { Json } from '../../../setup/app.js';
-import { everythingOn, must } from '../../../story/awards.js';
-import { APIS, callRest, outcomeOf, type Api } from '../../../story/calls.js';
-import { daysAfter, openTimedApp, type TimedApp } from '../../../story/deadlines.js';
-import { givenJob, type GivenJob, type People } from '../../../story/journey.js';
+import { checkDatabase } from '../../../../setup/database/checker.js';
+import type { Json } from '../../../../setup/app.js';
+import { everythingOn, must } from '../../../../story/awards.js';
+import { APIS, callRest, outcomeOf, type Api } from '../../../../story/calls.js';
+import { daysAfter, openTimedApp, type TimedApp } from '../../../../story/deadlines.js';
+import { givenJob, type GivenJob, type People } from '../../../../story/journey.js';
 
 let app: TimedApp;
 let people: People;

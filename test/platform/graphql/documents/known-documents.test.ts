@@ -1,7 +1,7 @@
 /** Some requests bypass Apollo, and their responses are the same as Apollo's. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../../setup/app.js';
-import { gather, givenJob, type GivenJob, type People } from '../../story/journey.js';
+import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../../../setup/app.js';
+import { gather, givenJob, type GivenJob, type People } from '../../../story/journey.js';
 
 const apollo = vi.hoisted(() => ({ answered: 0 }));
 vi.mock('@apollo/server', async (original) => {

@@ -2,12 +2,12 @@
  * Our executor and graphql-js return the same data, refusals, and locations for any document, from the first call on.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openTestApp, type GraphqlAnswer, type TestApp } from '../../setup/app.js';
-import { gather, givenJob, type GivenJob, type People } from '../../story/journey.js';
-import { BY_A_PLAN, BY_GRAPHQL_JS, planned } from '../../setup/plans.js';
+import { openTestApp, type GraphqlAnswer, type TestApp } from '../../../setup/app.js';
+import { gather, givenJob, type GivenJob, type People } from '../../../story/journey.js';
+import { BY_A_PLAN, BY_GRAPHQL_JS, planned } from '../../../setup/plans.js';
 
-vi.mock('../../../src/platform/graphql/executor/plan.js', async (original) => {
-  const { observed } = await import('../../setup/plans.js');
+vi.mock('../../../../src/platform/graphql/executor/plan.js', async (original) => {
+  const { observed } = await import('../../../setup/plans.js');
   return observed(await original());
 });
 

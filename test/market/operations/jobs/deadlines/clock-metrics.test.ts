@@ -1,8 +1,8 @@
 /** An operator sees in the metrics whether the clock runs, and what it does. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openTestApp, type TestApp } from '../../../setup/app.js';
-import { gather, givenJob, type People } from '../../../story/journey.js';
-import { until } from '../../../platform/security/until.js';
+import { openTestApp, type TestApp } from '../../../../setup/app.js';
+import { gather, givenJob, type People } from '../../../../story/journey.js';
+import { until } from '../../../../platform/security/until.js';
 
 const DAY_SECONDS = 86_400;
 

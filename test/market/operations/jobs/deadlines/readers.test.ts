@@ -1,15 +1,15 @@
 /** Who can read what the clock did and will do, in each API and over each channel. */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { openEvents } from '../../../../src/market/operations/events/live-events.js';
-import type { JobId } from '../../../../src/market/rules/ids.js';
-import { checkDatabase } from '../../../setup/database/checker.js';
-import type { Json } from '../../../setup/app.js';
-import { must } from '../../../story/awards.js';
-import { daysAfter, openTimedApp, type TimedApp } from '../../../story/deadlines.js';
-import { givenJob, ROLES_OF, type GivenJob, type People } from '../../../story/journey.js';
-import { allNumbered } from '../../../platform/live/positions.js';
-import { takeUntil, viewerOf } from '../../../platform/live/viewers.js';
-import { openReceiver } from '../../webhooks/receiver.js';
+import { openEvents } from '../../../../../src/market/operations/events/live-events.js';
+import type { JobId } from '../../../../../src/market/rules/ids.js';
+import { checkDatabase } from '../../../../setup/database/checker.js';
+import type { Json } from '../../../../setup/app.js';
+import { must } from '../../../../story/awards.js';
+import { daysAfter, openTimedApp, type TimedApp } from '../../../../story/deadlines.js';
+import { givenJob, ROLES_OF, type GivenJob, type People } from '../../../../story/journey.js';
+import { allNumbered } from '../../../../platform/live/positions.js';
+import { takeUntil, viewerOf } from '../../../../platform/live/viewers.js';
+import { openReceiver } from '../../../webhooks/receiver.js';
 
 let app: TimedApp;
 let people: People;

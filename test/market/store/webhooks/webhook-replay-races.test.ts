@@ -1,12 +1,12 @@
 /** Replays don't wait for new events or for other replays, and each event is sent once. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { JobId, WebhookEndpointId } from '../../../src/market/rules/ids.js';
-import type { Viewer } from '../../../src/market/rules/viewer.js';
-import { enqueueNextBatch } from '../../../src/market/store/webhooks/webhook-fan-out.js';
-import { replay } from '../../../src/market/store/webhooks/webhook-replay.js';
-import { selectWebhookEndpoint } from '../../../src/market/store/webhooks/webhooks.js';
-import type { Db } from '../../../src/platform/db/database.js';
-import { until } from '../../platform/security/until.js';
+import type { JobId, WebhookEndpointId } from '../../../../src/market/rules/ids.js';
+import type { Viewer } from '../../../../src/market/rules/viewer.js';
+import { enqueueNextBatch } from '../../../../src/market/store/webhooks/webhook-fan-out.js';
+import { replay } from '../../../../src/market/store/webhooks/webhook-replay.js';
+import { selectWebhookEndpoint } from '../../../../src/market/store/webhooks/webhooks.js';
+import type { Db } from '../../../../src/platform/db/database.js';
+import { until } from '../../../platform/security/until.js';
 import { openWebhookLog, type WebhookLog } from './webhook-log.js';
 
 let log: WebhookLog;

@@ -1,12 +1,12 @@
 /** Each delivery has the position of the one before it, so a receiver can tell that it missed one. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EventType } from '../../../src/market/rules/events.js';
-import type { JobId, WebhookEndpointId } from '../../../src/market/rules/ids.js';
-import type { Viewer } from '../../../src/market/rules/viewer.js';
-import { newId } from '../../../src/market/store/new-id.js';
-import { deleteExpired } from '../../../src/market/store/housekeeping.js';
-import { enqueueNextBatch } from '../../../src/market/store/webhooks/webhook-fan-out.js';
-import fc from '../../setup/random/property.js';
+import type { EventType } from '../../../../src/market/rules/events.js';
+import type { JobId, WebhookEndpointId } from '../../../../src/market/rules/ids.js';
+import type { Viewer } from '../../../../src/market/rules/viewer.js';
+import { newId } from '../../../../src/market/store/new-id.js';
+import { deleteExpired } from '../../../../src/market/store/housekeeping.js';
+import { enqueueNextBatch } from '../../../../src/market/store/webhooks/webhook-fan-out.js';
+import fc from '../../../setup/random/property.js';
 import { openWebhookLog, type WebhookLog } from './webhook-log.js';
 
 let log: WebhookLog;

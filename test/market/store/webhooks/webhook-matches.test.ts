@@ -1,12 +1,12 @@
 /** The endpoints of contractors with saved searches get matches, and wait until events have been compared. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { JobId, WebhookDeliveryId, WebhookEndpointId } from '../../../src/market/rules/ids.js';
-import type { Viewer } from '../../../src/market/rules/viewer.js';
-import { webhookBody } from '../../../src/market/webhooks/message.js';
-import { newId } from '../../../src/market/store/new-id.js';
-import { readPendingDelivery } from '../../../src/market/store/webhooks/webhook-attempts.js';
-import { selectFanOutState, enqueueNextBatch } from '../../../src/market/store/webhooks/webhook-fan-out.js';
-import { insertWebhookEndpoint, waitForMatching } from '../../../src/market/store/webhooks/webhooks.js';
+import type { JobId, WebhookDeliveryId, WebhookEndpointId } from '../../../../src/market/rules/ids.js';
+import type { Viewer } from '../../../../src/market/rules/viewer.js';
+import { webhookBody } from '../../../../src/market/webhooks/message.js';
+import { newId } from '../../../../src/market/store/new-id.js';
+import { readPendingDelivery } from '../../../../src/market/store/webhooks/webhook-attempts.js';
+import { selectFanOutState, enqueueNextBatch } from '../../../../src/market/store/webhooks/webhook-fan-out.js';
+import { insertWebhookEndpoint, waitForMatching } from '../../../../src/market/store/webhooks/webhooks.js';
 import { openWebhookLog, type WebhookLog } from './webhook-log.js';
 
 let log: WebhookLog;

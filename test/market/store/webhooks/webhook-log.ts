@@ -1,15 +1,15 @@
 /** A market that consists only of rows: people, jobs, events, and webhook endpoints. Nothing runs in the background. */
 import postgres, { type Sql } from 'postgres';
-import type { AccountEventType } from '../../../src/market/rules/account-events.js';
-import type { EventType } from '../../../src/market/rules/events.js';
-import type { JobId, WebhookEndpointId } from '../../../src/market/rules/ids.js';
-import type { JobState } from '../../../src/market/rules/states.js';
-import type { Viewer } from '../../../src/market/rules/viewer.js';
-import { newId } from '../../../src/market/store/new-id.js';
-import { insertCursor, enqueueNextBatch } from '../../../src/market/store/webhooks/webhook-fan-out.js';
-import { connect, type Database } from '../../../src/platform/db/database.js';
-import { freshDatabase } from '../../setup/postgres.js';
-import { viewerOf } from '../../platform/live/viewers.js';
+import type { AccountEventType } from '../../../../src/market/rules/account-events.js';
+import type { EventType } from '../../../../src/market/rules/events.js';
+import type { JobId, WebhookEndpointId } from '../../../../src/market/rules/ids.js';
+import type { JobState } from '../../../../src/market/rules/states.js';
+import type { Viewer } from '../../../../src/market/rules/viewer.js';
+import { newId } from '../../../../src/market/store/new-id.js';
+import { insertCursor, enqueueNextBatch } from '../../../../src/market/store/webhooks/webhook-fan-out.js';
+import { connect, type Database } from '../../../../src/platform/db/database.js';
+import { freshDatabase } from '../../../setup/postgres.js';
+import { viewerOf } from '../../../platform/live/viewers.js';
 
 export interface Delivered {
   readonly id: string;

@@ -1,15 +1,15 @@
 /** What the clock does if nobody acts. The tests move its time with `advanceClock`. */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { createClock } from '../../../../src/market/operations/jobs/clock.js';
-import { CLOCK } from '../../../../src/market/rules/market-limits.js';
-import { checkDatabase } from '../../../setup/database/checker.js';
-import type { Json } from '../../../setup/app.js';
-import { must, tokensOf } from '../../../story/awards.js';
-import { APIS, callRest, outcomeOf, restOutcome } from '../../../story/calls.js';
-import { contractor, type Person } from '../../../story/cast.js';
-import { copyJob } from '../../../story/copies.js';
-import { daysAfter, openTimedApp, type TimedApp } from '../../../story/deadlines.js';
-import { DRAFT, givenJob, PROPOSED, propose, type GivenJob, type People } from '../../../story/journey.js';
+import { createClock } from '../../../../../src/market/operations/jobs/clock.js';
+import { CLOCK } from '../../../../../src/market/rules/market-limits.js';
+import { checkDatabase } from '../../../../setup/database/checker.js';
+import type { Json } from '../../../../setup/app.js';
+import { must, tokensOf } from '../../../../story/awards.js';
+import { APIS, callRest, outcomeOf, restOutcome } from '../../../../story/calls.js';
+import { contractor, type Person } from '../../../../story/cast.js';
+import { copyJob } from '../../../../story/copies.js';
+import { daysAfter, openTimedApp, type TimedApp } from '../../../../story/deadlines.js';
+import { DRAFT, givenJob, PROPOSED, propose, type GivenJob, type People } from '../../../../story/journey.js';
 
 let app: TimedApp;
 let people: People;

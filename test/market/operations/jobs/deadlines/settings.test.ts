@@ -1,17 +1,17 @@
 /** What an operator sets: whether the clock acts, how long it takes, and whether tests can move it. */
 import { afterEach, describe, expect, it, test } from 'vitest';
-import { createClock } from '../../../../src/market/operations/jobs/clock.js';
-import { applySettings } from '../../../../src/market/store/jobs/due-jobs.js';
-import { checkDatabase } from '../../../setup/database/checker.js';
-import { waitingCalls } from '../../../setup/database/waiting-calls.js';
-import { openTestApp, type Json } from '../../../setup/app.js';
-import { byGraphql, byRest } from '../../../apis/refused.js';
-import { bidsOn, tokensOf } from '../../../story/awards.js';
-import { callRest, restOutcome } from '../../../story/calls.js';
-import { copyJob } from '../../../story/copies.js';
-import { ACTING, daysAfter, openTimedApp, withClock, type TimedApp } from '../../../story/deadlines.js';
-import { givenJob, type GivenJob } from '../../../story/journey.js';
-import { until } from '../../../platform/security/until.js';
+import { createClock } from '../../../../../src/market/operations/jobs/clock.js';
+import { applySettings } from '../../../../../src/market/store/jobs/due-jobs.js';
+import { checkDatabase } from '../../../../setup/database/checker.js';
+import { waitingCalls } from '../../../../setup/database/waiting-calls.js';
+import { openTestApp, type Json } from '../../../../setup/app.js';
+import { byGraphql, byRest } from '../../../../apis/refused.js';
+import { bidsOn, tokensOf } from '../../../../story/awards.js';
+import { callRest, restOutcome } from '../../../../story/calls.js';
+import { copyJob } from '../../../../story/copies.js';
+import { ACTING, daysAfter, openTimedApp, withClock, type TimedApp } from '../../../../story/deadlines.js';
+import { givenJob, type GivenJob } from '../../../../story/journey.js';
+import { until } from '../../../../platform/security/until.js';
 
 const OVERDUE_JOBS = Number(process.env.OVERDUE_JOBS ?? 120);
 /** In the nightly run, the clock looks at ten thousand jobs three times. */

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readPageFile, type PageFileName } from '../../src/platform/http/pages/page-files.js';
-import { clone, type Clone } from './clone.js';
+import { readPageFile, type PageFileName } from '../../../../src/platform/http/pages/page-files.js';
+import { clone, type Clone } from '../../../app/clone.js';
 
 let project: Clone;
 /** Has only the build, without the packages. */

@@ -4,16 +4,16 @@
  */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createDocumentCache } from '../../../src/platform/graphql/documents/automatic-query-cache.js';
-import { PERSISTED_QUERIES } from '../../../src/platform/caller-limits.js';
-import { homeowner, type Person } from '../../story/cast.js';
-import { openTestApp, type Json, type TestApp } from '../../setup/app.js';
-import { needs } from '../../setup/needs.js';
-import { createRedisServer } from '../security/redis-server.js';
+import { createDocumentCache } from '../../../../src/platform/graphql/documents/automatic-query-cache.js';
+import { PERSISTED_QUERIES } from '../../../../src/platform/caller-limits.js';
+import { homeowner, type Person } from '../../../story/cast.js';
+import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
+import { needs } from '../../../setup/needs.js';
+import { createRedisServer } from '../../security/redis-server.js';
 
 /** How long a server waits for Redis before it uses only its own documents. A busy machine needs longer. */
-vi.mock('../../../src/platform/service-limits.js', async (original) => {
-  const limits = await original<typeof import('../../../src/platform/service-limits.js')>();
+vi.mock('../../../../src/platform/service-limits.js', async (original) => {
+  const limits = await original<typeof import('../../../../src/platform/service-limits.js')>();
   return { ...limits, REDIS: { ...limits.REDIS, setupTimeoutMs: 60_000, waitMs: 60_000 } };
 });
 

@@ -1,10 +1,10 @@
 /** Ben stakes tokens so that Olive looks at his bid. If she doesn't, he gets them back. */
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { checkDatabase } from '../../../setup/database/checker.js';
-import type { Json } from '../../../setup/app.js';
-import { bidOf, bidsOn, must, tokensOf } from '../../../story/awards.js';
-import { daysAfter, openTimedApp, type TimedApp } from '../../../story/deadlines.js';
-import { givenJob, type GivenJob, type People } from '../../../story/journey.js';
+import { checkDatabase } from '../../../../setup/database/checker.js';
+import type { Json } from '../../../../setup/app.js';
+import { bidOf, bidsOn, must, tokensOf } from '../../../../story/awards.js';
+import { daysAfter, openTimedApp, type TimedApp } from '../../../../story/deadlines.js';
+import { givenJob, type GivenJob, type People } from '../../../../story/journey.js';
 
 let app: TimedApp;
 let people: People;

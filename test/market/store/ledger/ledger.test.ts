@@ -2,14 +2,14 @@
  * The bought part of a balance, and debts. The tests move tokens like the operations do, and compare with plain lots.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JobId, UserId } from '../../../src/market/rules/ids.js';
-import { addDebt, moveTokens, selectBalance, type Movement } from '../../../src/market/store/ledger/ledger.js';
-import { newId } from '../../../src/market/store/new-id.js';
-import { openTestApp, type TestApp } from '../../setup/app.js';
-import { diceOf } from '../../setup/random/dice.js';
-import { callRest } from '../../story/calls.js';
-import { admin, contractor, homeowner, type Person } from '../../story/cast.js';
-import { DRAFT } from '../../story/journey.js';
+import type { JobId, UserId } from '../../../../src/market/rules/ids.js';
+import { addDebt, moveTokens, selectBalance, type Movement } from '../../../../src/market/store/ledger/ledger.js';
+import { newId } from '../../../../src/market/store/new-id.js';
+import { openTestApp, type TestApp } from '../../../setup/app.js';
+import { diceOf } from '../../../setup/random/dice.js';
+import { callRest } from '../../../story/calls.js';
+import { admin, contractor, homeowner, type Person } from '../../../story/cast.js';
+import { DRAFT } from '../../../story/journey.js';
 
 let app: TestApp;
 let ada: Person;

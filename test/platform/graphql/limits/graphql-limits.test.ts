@@ -8,15 +8,15 @@ import { join } from 'node:path';
 import { buildClientSchema, getIntrospectionQuery } from 'graphql';
 import { createClient as createSseClient } from 'graphql-sse';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../../src/app/config.js';
-import { openPersistedDocuments } from '../../../src/platform/graphql/documents/persisted-documents.js';
-import { readSteps } from '../../../src/pages/playground/steps.js';
-import { JOB_ACTION_LIST } from '../../../src/market/rules/lifecycle.js';
-import { GRAPHQL_LIMITS } from '../../../src/platform/caller-limits.js';
-import { homeowner, type Person } from '../../story/cast.js';
-import { connectAs, hear, MY_EVENTS, untilOpen } from './streams/clients.js';
-import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../../setup/app.js';
-import { GUIDE } from '../../setup/guide.js';
+import { readConfig } from '../../../../src/app/config.js';
+import { openPersistedDocuments } from '../../../../src/platform/graphql/documents/persisted-documents.js';
+import { readSteps } from '../../../../src/pages/playground/steps.js';
+import { JOB_ACTION_LIST } from '../../../../src/market/rules/lifecycle.js';
+import { GRAPHQL_LIMITS } from '../../../../src/platform/caller-limits.js';
+import { homeowner, type Person } from '../../../story/cast.js';
+import { connectAs, hear, MY_EVENTS, untilOpen } from '../streams/clients.js';
+import { openTestApp, type GraphqlAnswer, type Json, type TestApp } from '../../../setup/app.js';
+import { GUIDE } from '../../../setup/guide.js';
 import {
   ATTACKS,
   times,
@@ -33,7 +33,7 @@ import {
   type Besides,
   type Limit,
 } from './heavy-documents.js';
-import { byGraphql } from '../../apis/refused.js';
+import { byGraphql } from '../../../apis/refused.js';
 
 let app: TestApp;
 let hanna: Person;

@@ -4,14 +4,14 @@
  */
 import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkDatabase } from '../../../setup/database/checker.js';
-import { waitingCalls } from '../../../setup/database/waiting-calls.js';
-import { bidsOn } from '../../../story/awards.js';
-import { outcomeOf, type Asked, type OperationKey, type Outcome } from '../../../story/calls.js';
-import { daysAfter, openTimedApp, type TimedApp } from '../../../story/deadlines.js';
-import { givenJob, type GivenJob, type People } from '../../../story/journey.js';
-import { until } from '../../../platform/security/until.js';
-import type { JobState } from '../../../../src/market/rules/states.js';
+import { checkDatabase } from '../../../../setup/database/checker.js';
+import { waitingCalls } from '../../../../setup/database/waiting-calls.js';
+import { bidsOn } from '../../../../story/awards.js';
+import { outcomeOf, type Asked, type OperationKey, type Outcome } from '../../../../story/calls.js';
+import { daysAfter, openTimedApp, type TimedApp } from '../../../../story/deadlines.js';
+import { givenJob, type GivenJob, type People } from '../../../../story/journey.js';
+import { until } from '../../../../platform/security/until.js';
+import type { JobState } from '../../../../../src/market/rules/states.js';
 
 let app: TimedApp;
 let people: People;

@@ -3,8 +3,8 @@
  * logged.
  */
 import { expect, it } from 'vitest';
-import { openTestApp } from '../../setup/app.js';
-import { byGraphql } from '../../apis/refused.js';
+import { openTestApp } from '../../../setup/app.js';
+import { byGraphql } from '../../../apis/refused.js';
 
 it("An endless validation is the caller's error, not the server's", async () => {
   const app = await openTestApp();

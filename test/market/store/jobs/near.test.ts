@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { contractor, homeowner, type Person } from '../../story/cast.js';
-import { openTestApp, type TestApp } from '../../setup/app.js';
+import { contractor, homeowner, type Person } from '../../../story/cast.js';
+import { openTestApp, type TestApp } from '../../../setup/app.js';
 
 let app: TestApp;
 let carl: Person;

@@ -1,5 +1,5 @@
 /** Documents that ask for too much, and their building blocks. */
-import type { GRAPHQL_LIMITS } from '../../../src/platform/caller-limits.js';
+import type { GRAPHQL_LIMITS } from '../../../../src/platform/caller-limits.js';
 
 export type Limit = keyof typeof GRAPHQL_LIMITS;
 export type Besides = { variables?: object; operationName?: string };

@@ -1,11 +1,11 @@
 /** A deadline is paused while a person who would have to respond to it is suspended. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
-import { checkDatabase } from '../../../setup/database/checker.js';
-import type { Json } from '../../../setup/app.js';
-import { must, tokensOf } from '../../../story/awards.js';
-import type { Person } from '../../../story/cast.js';
-import { daysAfter, openTimedApp, withClock, type TimedApp } from '../../../story/deadlines.js';
-import { gather, givenJob, propose, type GivenJob, type People } from '../../../story/journey.js';
+import { checkDatabase } from '../../../../setup/database/checker.js';
+import type { Json } from '../../../../setup/app.js';
+import { must, tokensOf } from '../../../../story/awards.js';
+import type { Person } from '../../../../story/cast.js';
+import { daysAfter, openTimedApp, withClock, type TimedApp } from '../../../../story/deadlines.js';
+import { gather, givenJob, propose, type GivenJob, type People } from '../../../../story/journey.js';
 
 let app: TimedApp;
 let people: People;

@@ -4,18 +4,18 @@
  * list and others use the index.
  */
 import postgres, { type Sql } from 'postgres';
-import { JOB_ORDERS, type JobOrder } from '../../../src/market/rules/jobs/orders.js';
+import { JOB_ORDERS, type JobOrder } from '../../../../src/market/rules/jobs/orders.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Viewer } from '../../../src/market/rules/viewer.js';
-import { connect, type Database } from '../../../src/platform/db/database.js';
-import { SEPARATOR } from '../../../src/market/store/jobs/job-search.js';
-import type { JobFilter } from '../../../src/market/store/jobs/job-filters.js';
-import { listJobs } from '../../../src/market/store/jobs/job-lists.js';
-import type { Position } from '../../../src/platform/db/pages/keyset.js';
-import type { PageRequest } from '../../../src/platform/db/pages/page.js';
-import { diceOf, type Dice } from '../../setup/random/dice.js';
-import { vacuumWhole } from '../../setup/database/vacuum.js';
-import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
+import type { Viewer } from '../../../../src/market/rules/viewer.js';
+import { connect, type Database } from '../../../../src/platform/db/database.js';
+import { SEPARATOR } from '../../../../src/market/store/jobs/job-search.js';
+import type { JobFilter } from '../../../../src/market/store/jobs/job-filters.js';
+import { listJobs } from '../../../../src/market/store/jobs/job-lists.js';
+import type { Position } from '../../../../src/platform/db/pages/keyset.js';
+import type { PageRequest } from '../../../../src/platform/db/pages/page.js';
+import { diceOf, type Dice } from '../../../setup/random/dice.js';
+import { vacuumWhole } from '../../../setup/database/vacuum.js';
+import { freshDatabase, type FreshDatabase } from '../../../setup/postgres.js';
 
 const SEED = 20_261_122;
 /** Enough that the list of open jobs is too long to scan for some searches. */
