@@ -223,7 +223,7 @@ export function createLookout(scenes: readonly PlantedScene[]) {
     person !== null &&
     (secret.readers.has(person) || reviews.has(secret) || (open.has(secret) && contractors.has(person)));
 
-  function look(
+  function check(
     person: Person | null,
     where: string,
     answer: { headers: Headers; [part: string]: unknown },
@@ -257,7 +257,7 @@ export function createLookout(scenes: readonly PlantedScene[]) {
     );
   }
 
-  return { look, leaks, overlooked };
+  return { check, leaks, overlooked };
 }
 
 /** A cursor is opaque, but a curious client can decode it. */

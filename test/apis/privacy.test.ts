@@ -118,7 +118,7 @@ describe('a person who reads everything', () => {
       if (answer.errors?.some(({ extensions }) => ['RATE_LIMITED', 'OVERLOADED'].includes(extensions.code)))
         return read(scene, person, document, variables);
       expect(answer.errors?.filter(({ extensions }) => !EXPECTED.has(extensions.code)) ?? [], where).toEqual([]);
-      lookout.look(person, where, { ...answer });
+      lookout.check(person, where, { ...answer });
     }
 
     await atOnce(
@@ -158,7 +158,7 @@ describe('a person who reads everything', () => {
           for (const address of addresses) {
             const answer = await app.rest('GET', `/v1${address}`, { token: person?.token });
             expect(answer.status, address).toBeLessThan(500);
-            lookout.look(person, `${scene.name}, GET ${address}`, { ...answer });
+            lookout.check(person, `${scene.name}, GET ${address}`, { ...answer });
           }
         }
       },
@@ -225,11 +225,11 @@ test('a person with an open stream sees nobody else’s values, from the first e
     const headers = new Headers();
     for (const wanted of ['job', 'mine'] as const) {
       const received = events.flatMap((event) => readEvent(viewer, event, wanted) ?? []);
-      lookout.look(person, `${scene.name}, sent of ${wanted}`, { headers, received });
+      lookout.check(person, `${scene.name}, sent of ${wanted}`, { headers, received });
     }
     for (const jobId of [undefined, ...scenes.map(({ job }) => job.id as JobId)]) {
       const read = await readAll(db, viewer, jobId, range);
-      lookout.look(person, `${scene.name}, read of ${jobId ?? 'all'}`, { headers, read });
+      lookout.check(person, `${scene.name}, read of ${jobId ?? 'all'}`, { headers, read });
     }
   });
   expect(lookout.leaks).toEqual([]);
@@ -266,10 +266,10 @@ describe('a person who calls the mutations', () => {
         });
         expect(byRest.status, where).toBeLessThan(500);
         expect(byGraphql.errors?.[0]?.extensions.code, where).not.toBe('INTERNAL');
-        lookout.look(person, `${where} by REST`, { ...byRest }, (secret) =>
+        lookout.check(person, `${where} by REST`, { ...byRest }, (secret) =>
           mayBeReadOnceAwarded(scene, person, secret),
         );
-        lookout.look(person, `${where} by GraphQL`, { ...byGraphql }, (secret) =>
+        lookout.check(person, `${where} by GraphQL`, { ...byGraphql }, (secret) =>
           mayBeReadOnceAwarded(scene, person, secret),
         );
       });
@@ -292,7 +292,7 @@ describe('a person who calls the mutations', () => {
         { token: person?.token },
       );
       expect(answer.errors === undefined).toBe(person === people.admin);
-      lookout.look(person, mutation, { ...answer });
+      lookout.check(person, mutation, { ...answer });
     }
     expect(lookout.leaks).toEqual([]);
   });

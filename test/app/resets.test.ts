@@ -26,7 +26,7 @@ const KEY = ['Host: a', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHN
 const SENT: Readonly<Record<string, string>> = {
   'a WebSocket without Host': upgrade(),
   'a WebSocket of another origin': upgrade(...KEY, 'Origin: https://evil.example'),
-  'a WebSocket beyond the share': upgrade(...KEY),
+  'a WebSocket beyond the quota': upgrade(...KEY),
   'a WebSocket without a key': upgrade('Host: a'),
   'a WebSocket behind a request': PING + upgrade(...KEY),
   'a CONNECT': 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',

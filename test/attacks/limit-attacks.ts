@@ -101,7 +101,7 @@ export const LIMIT_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: 'log-ins with and without /v1',
+    name: 'logins with and without /v1',
     source: SWITCHING,
     outcome: upTo(BUDGET),
     run: ({ limited }) =>

@@ -9,21 +9,21 @@ import { alike, outcomeOf, type Attack, type Ground } from './ground.js';
 const NOT_SIGNED_IN = '401 UNAUTHENTICATED';
 const MINUTE = 60;
 
-interface Parts {
+interface DecodedToken {
   readonly header: Json;
   readonly payload: Json;
   readonly signature: string;
 }
 
-type Forge = (token: Parts, ground: Ground) => string;
+type Forge = (token: DecodedToken, ground: Ground) => string;
 
 const encode = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
-const sealed = (header: unknown, payload: unknown, secret: string = JWT_SECRET, hash = 'sha256') => {
-  const signed = `${encode(header)}.${encode(payload)}`;
-  return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`;
+const signed = (header: unknown, payload: unknown, secret: string = JWT_SECRET, hash = 'sha256') => {
+  const content = `${encode(header)}.${encode(payload)}`;
+  return `${content}.${createHmac(hash, secret).update(content).digest('base64url')}`;
 };
-const partsOf = (token: string): Parts => {
+const decode = (token: string): DecodedToken => {
   const [header = '', payload = '', signature = ''] = token.split('.');
   return {
     header: JSON.parse(Buffer.from(header, 'base64url').toString()),
@@ -43,7 +43,7 @@ function forgery(name: string, section: string, forge: Forge): Attack {
     source: `RFC 8725 ${section}`,
     outcome: NOT_SIGNED_IN,
     run: async (ground) => {
-      const token = forge(partsOf(ground.ours.people.owner.token), ground);
+      const token = forge(decode(ground.ours.people.owner.token), ground);
       return alike([
         ground.app.rest('GET', '/v1/me', { token }),
         ground.app.graphql('{ viewer { referralCode } }', { token }),
@@ -55,19 +55,19 @@ function forgery(name: string, section: string, forge: Forge): Attack {
 const withClaims =
   (claims: Json): Forge =>
   ({ header, payload }) =>
-    sealed(header, { ...payload, ...claims });
+    signed(header, { ...payload, ...claims });
 const withoutClaim =
   (name: string): Forge =>
   ({ header, payload: { [name]: _gone, ...rest } }) =>
-    sealed(header, rest);
+    signed(header, rest);
 const withHeader =
   (more: Json): Forge =>
   ({ header, payload }) =>
-    sealed({ ...header, ...more }, payload);
+    signed({ ...header, ...more }, payload);
 const signedWith =
   (secret: string): Forge =>
   ({ header, payload }) =>
-    sealed(header, payload, secret);
+    signed(header, payload, secret);
 const publicKey = () =>
   generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ type: 'spki', format: 'pem' }).toString();
 
@@ -86,11 +86,11 @@ const FORGERIES: readonly Attack[] = [
   ),
   forgery('no signature at all', '3.1', ({ header, payload }) => `${encode(header)}.${encode(payload)}.`),
   forgery('HS512 with the right secret', '3.1', ({ header, payload }) =>
-    sealed({ ...header, alg: 'HS512' }, payload, JWT_SECRET, 'sha512'),
+    signed({ ...header, alg: 'HS512' }, payload, JWT_SECRET, 'sha512'),
   ),
   forgery('RS256 in words', '3.1', withHeader({ alg: 'RS256' })),
   forgery('a public key as the secret', '3.1 (key confusion)', ({ header, payload }) =>
-    sealed(header, payload, publicKey()),
+    signed(header, payload, publicKey()),
   ),
   forgery(
     'a changed payload under the old signature',
@@ -104,9 +104,9 @@ const FORGERIES: readonly Attack[] = [
   forgery('a kid of nobody', '3.10', withHeader({ kid: 'nobody' })),
   forgery('a kid that is a path', '3.10', withHeader({ kid: '../../../dev/null' })),
   forgery('a kid that is SQL', '3.10', withHeader({ kid: "' union select 'secret" })),
-  forgery('no kid', '3.10', ({ payload }) => sealed({ alg: 'HS256', typ: 'JWT' }, payload)),
+  forgery('no kid', '3.10', ({ payload }) => signed({ alg: 'HS256', typ: 'JWT' }, payload)),
   forgery('a key brought along', '3.10', ({ header, payload }) =>
-    sealed({ ...header, jwk: { kty: 'oct', k: encode('mine') } }, payload, 'mine'),
+    signed({ ...header, jwk: { kty: 'oct', k: encode('mine') } }, payload, 'mine'),
   ),
   forgery(
     'a key to be fetched',
@@ -127,9 +127,9 @@ const FORGERIES: readonly Attack[] = [
     withClaims({ iat: nowSeconds() + 24 * 60 * MINUTE })(token, ground),
   ),
   forgery('a text for a payload', '3.11', ({ header, payload }) =>
-    sealed(header, JSON.stringify(JSON.stringify(payload))),
+    signed(header, JSON.stringify(JSON.stringify(payload))),
   ),
-  forgery('a list for a payload', '3.11', ({ header, payload }) => sealed(header, [payload])),
+  forgery('a list for a payload', '3.11', ({ header, payload }) => signed(header, [payload])),
   forgery('someone else’s id over one’s own session', '3.8', (token, ground) =>
     withClaims({ sub: ground.theirs.people.owner.userId })(token, ground),
   ),
@@ -152,10 +152,10 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
     source: 'RFC 8725 3.8',
     outcome: '403 FORBIDDEN',
     run: async (ground) => {
-      const { header, payload } = partsOf(ground.ours.people.stranger.token);
+      const { header, payload } = decode(ground.ours.people.stranger.token);
       return outcomeOf(
         await ground.app.rest('POST', `/v1/jobs/${ground.ours.open.id}/complete`, {
-          token: sealed(header, { ...payload, role: 'admin' }),
+          token: signed(header, { ...payload, role: 'admin' }),
           body: { reason: 'x' },
         }),
       );
@@ -217,7 +217,7 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: 'a refresh token after the log-out',
+    name: 'a refresh token after the logout',
     source: 'RFC 9700 4.14',
     outcome: '401 INVALID_REFRESH_TOKEN',
     run: async (ground) => {
@@ -227,7 +227,7 @@ export const TOKEN_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: 'an access token after the log-out',
+    name: 'an access token after the logout',
     source: 'OWASP API2:2023',
     outcome: NOT_SIGNED_IN,
     run: async (ground) => {

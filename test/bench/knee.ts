@@ -42,7 +42,7 @@ const WAIT_MS_MAX = 5_000;
 /** More at the same time than any queue holds. */
 const RUSH = 3_000;
 
-interface Step {
+interface LoadResult {
   readonly perSecond: number;
   /** In seconds. */
   readonly lasting: number;
@@ -67,15 +67,16 @@ try {
     const closed = await drive({ port: server.port, connections: 64, seconds: 3, next: request });
     const capacity = closed.answered / closed.seconds;
     console.log(`${work.name}: ${Math.round(capacity)} a second on 64 connections that wait for their answers.\n`);
-    const steps: Step[] = [];
+    const results: LoadResult[] = [];
     const table: Figures[] = [];
-    const note = (step: Step, share: number) => print(figuresOf(step, share), table.push(figuresOf(step, share)) === 1);
+    const note = (result: LoadResult, share: number) =>
+      print(figuresOf(result, share), table.push(figuresOf(result, share)) === 1);
     for (const share of SHARES) {
       // The last rush continues until it has sent more than the queue holds.
       const lasting = share === SHARES.at(-1) ? Math.max(seconds, RUSH / ((share - 1) * capacity)) : seconds;
-      const step = await offer(server.port, share * capacity, lasting, request);
-      steps.push(step);
-      note(step, share);
+      const result = await offer(server.port, share * capacity, lasting, request);
+      results.push(result);
+      note(result, share);
     }
     const recovered = await recovery(server.port, request);
     console.log(
@@ -91,7 +92,7 @@ try {
         recoveredMs: tenths(recovered),
         steps: table,
       });
-    assertRecovers(steps, after, recovered);
+    assertRecovers(results, after, recovered);
   } finally {
     await server.stop();
   }
@@ -99,9 +100,22 @@ try {
   await database.stop();
 }
 
-async function offer(port: number, perSecond: number, lasting: number, request: (n: number) => Buffer): Promise<Step> {
-  const step: Step = { perSecond, lasting, latencies: [], shedAfter: [], wrong: new Map(), unmade: 0, driverLateMs: 0 };
-  const note = (what: string) => step.wrong.set(what, (step.wrong.get(what) ?? 0) + 1);
+async function offer(
+  port: number,
+  perSecond: number,
+  lasting: number,
+  request: (n: number) => Buffer,
+): Promise<LoadResult> {
+  const result: LoadResult = {
+    perSecond,
+    lasting,
+    latencies: [],
+    shedAfter: [],
+    wrong: new Map(),
+    unmade: 0,
+    driverLateMs: 0,
+  };
+  const note = (what: string) => result.wrong.set(what, (result.wrong.get(what) ?? 0) + 1);
   const total = Math.floor(perSecond * lasting);
   // Opened before the first call, like a proxy's connections. A server can't reject connections that it hasn't accepted
   // yet.
@@ -113,8 +127,8 @@ async function offer(port: number, perSecond: number, lasting: number, request: 
     try {
       const { status, refused } = await mine.ask(request(n));
       const took = performance.now() - due;
-      if (!refused) step.latencies.push(took);
-      else if (status === 503) step.shedAfter.push(took);
+      if (!refused) result.latencies.push(took);
+      else if (status === 503) result.shedAfter.push(took);
       else note(`status ${status}`);
       idle.push(mine);
     } catch (error) {
@@ -130,15 +144,15 @@ async function offer(port: number, perSecond: number, lasting: number, request: 
     for (; made < dueByNow; made += 1) {
       const line = idle.pop();
       if (line) calls.push(call(line, made, began + (made / perSecond) * 1_000));
-      else step.unmade += 1;
+      else result.unmade += 1;
     }
     await wait(1);
   }
   await Promise.all(calls);
   own.disable();
-  step.driverLateMs = own.percentile(99) / 1e6;
+  result.driverLateMs = own.percentile(99) / 1e6;
   for (const one of lines) one.close();
-  return step;
+  return result;
 }
 
 function openLines(port: number, count: number): Promise<Line[]> {
@@ -164,7 +178,7 @@ async function recovery(port: number, request: (n: number) => Buffer): Promise<n
 
 /** The figures to print and store in the results. */
 function figuresOf(
-  { perSecond, lasting, latencies, shedAfter, wrong, unmade, driverLateMs }: Step,
+  { perSecond, lasting, latencies, shedAfter, wrong, unmade, driverLateMs }: LoadResult,
   share: number,
 ): Figures {
   const sorted = latencies.toSorted((a, b) => a - b);
@@ -205,17 +219,17 @@ function sumOf(counts: ReadonlyMap<string, number>): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
-function assertRecovers(steps: readonly Step[], after: Step, recoveredMs: number): void {
+function assertRecovers(results: readonly LoadResult[], after: LoadResult, recoveredMs: number): void {
   const problems = [
-    ...[...steps, after].flatMap(({ perSecond, wrong }) =>
+    ...[...results, after].flatMap(({ perSecond, wrong }) =>
       [...wrong].map(
         ([what, times]) =>
           `at ${perSecond.toFixed(0)} a second, ${times} calls got neither an answer nor a 503 (${what})`,
       ),
     ),
-    ...(steps.every(({ shedAfter }) => shedAfter.length === 0) ? ['nothing was ever shed: the rush was none'] : []),
+    ...(results.every(({ shedAfter }) => shedAfter.length === 0) ? ['nothing was ever shed: the rush was none'] : []),
     ...(after.shedAfter.length > 0 ? [`${after.shedAfter.length} calls were shed after the rush was over`] : []),
-    ...[...steps, after].flatMap(({ perSecond, latencies, shedAfter }) => {
+    ...[...results, after].flatMap(({ perSecond, latencies, shedAfter }) => {
       const longest = longestOf([...latencies, ...shedAfter]);
       return longest > WAIT_MS_MAX
         ? [`at ${perSecond.toFixed(0)} a second, someone waited ${longest.toFixed(0)} ms`]

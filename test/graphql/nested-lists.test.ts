@@ -97,7 +97,7 @@ const STATES: Readonly<Record<Reader, readonly string[]>> = {
   admin: ['ACCEPTED', 'REJECTED'],
 };
 
-interface Step {
+interface Link {
   readonly parent: GraphQLObjectType;
   readonly field: GraphQLField<unknown, unknown>;
   readonly type: GraphQLObjectType;
@@ -109,7 +109,7 @@ function entryOf(connection: GraphQLObjectType): GraphQLObjectType {
   return getNamedType(connection.getFields().nodes!.type) as GraphQLObjectType;
 }
 
-function stepsFrom(parent: GraphQLObjectType): Step[] {
+function linksFrom(parent: GraphQLObjectType): Link[] {
   return Object.values(parent.getFields()).flatMap((field) => {
     const type = getNamedType(field.type);
     return isObjectType(type) ? [{ parent, field, type }] : [];
@@ -117,35 +117,35 @@ function stepsFrom(parent: GraphQLObjectType): Step[] {
 }
 
 /** Every chain of up to this many fields that starts at a list's entry. */
-function chainsFrom(type: GraphQLObjectType, length: number): Step[][] {
+function chainsFrom(type: GraphQLObjectType, length: number): Link[][] {
   if (length === 0) return [];
-  return stepsFrom(type).flatMap((step) => {
-    const next = isConnection(step.type) ? entryOf(step.type) : step.type;
-    return [[step], ...chainsFrom(next, length - 1).map((chain) => [step, ...chain])];
+  return linksFrom(type).flatMap((link) => {
+    const next = isConnection(link.type) ? entryOf(link.type) : link.type;
+    return [[link], ...chainsFrom(next, length - 1).map((chain) => [link, ...chain])];
   });
 }
 
-function beforeAllOf({ parent, field }: Step): string {
+function beforeAllOf({ parent, field }: Link): string {
   const name = `${parent.name}.${field.name}`;
   const cursor = BEFORE_ALL[name];
   if (cursor === undefined) throw new Error(`BEFORE_ALL has to say where the list ${name} begins.`);
   return `"${cursor}"`;
 }
 
-function argumentsOf(step: Step, who: Reader): string[] {
-  const backwards = [' last: 3', ` last: 3 before: ${beforeAllOf(step)}`];
+function argumentsOf(link: Link, who: Reader): string[] {
+  const backwards = [' last: 3', ` last: 3 before: ${beforeAllOf(link)}`];
   const values: Readonly<Record<string, readonly string[]>> = {
     first: ['3'],
-    after: [beforeAllOf(step)],
-    status: getNamedType(step.type).name === 'WebhookDeliveryConnection' ? ['WAITING'] : STATES[who],
+    after: [beforeAllOf(link)],
+    status: getNamedType(link.type).name === 'WebhookDeliveryConnection' ? ['WAITING'] : STATES[who],
   };
   const combine = (before: string[], { name }: { name: string }): string[] => {
     const given = values[name];
-    if (!given) throw new Error(`The values have to say what to pass as ${step.field.name}(${name}).`);
+    if (!given) throw new Error(`The values have to say what to pass as ${link.field.name}(${name}).`);
     return before.flatMap((some) => [some, ...given.map((value) => `${some} ${name}: ${value}`)]);
   };
   const isBackward = ({ name }: { name: string }) => name === 'last' || name === 'before';
-  return [...step.field.args.filter((argument) => !isBackward(argument)).reduce(combine, ['']), ...backwards];
+  return [...link.field.args.filter((argument) => !isBackward(argument)).reduce(combine, ['']), ...backwards];
 }
 
 function leavesOf(type: GraphQLObjectType): string {
@@ -157,12 +157,12 @@ function leavesOf(type: GraphQLObjectType): string {
  * Selects a chain. Its last list has all combinations of its arguments, and each list before it appears once. Two pages
  * of one list may arrive at different times, and so may everything nested in them.
  */
-function written([step, ...rest]: readonly Step[], who: Reader): string {
-  if (!step) return '';
-  const { field, type } = step;
+function written([link, ...rest]: readonly Link[], who: Reader): string {
+  if (!link) return '';
+  const { field, type } = link;
   if (!isConnection(type)) return `${field.name} { ${rest.length > 0 ? written(rest, who) : leavesOf(type)} }`;
   if (rest.length > 0) {
-    return `${field.name}(first: 2, after: ${beforeAllOf(step)}) { totalCount nodes { ${written(rest, who)} } }`;
+    return `${field.name}(first: 2, after: ${beforeAllOf(link)}) { totalCount nodes { ${written(rest, who)} } }`;
   }
   const entry = leavesOf(entryOf(type));
   const parts = [
@@ -171,14 +171,14 @@ function written([step, ...rest]: readonly Step[], who: Reader): string {
     `nodes { ${entry} } totalCount`,
   ];
   const list = (given: string) => (given === '' ? field.name : `${field.name}(${given})`);
-  return argumentsOf(step, who)
+  return argumentsOf(link, who)
     .map((given, at) => `at${at}: ${list(given)} { ${parts[at % parts.length]} }`)
     .join(' ');
 }
 
 interface Way {
   readonly name: string;
-  readonly chain: readonly Step[];
+  readonly chain: readonly Link[];
   /** Wraps the chain's selection in a whole document. */
   document(selection: string): string;
 }
@@ -187,20 +187,20 @@ const LEVELS = 3;
 const OPTIONAL = ['first', 'after', 'last', 'before', 'status', 'filter', 'orderBy'];
 
 /** Every list that a query leads to, directly or through one object. */
-const WAYS: readonly Way[] = stepsFrom(schema.getQueryType()!)
+const WAYS: readonly Way[] = linksFrom(schema.getQueryType()!)
   .filter(({ field }) =>
     field.args.every((argument) => OPTIONAL.includes(argument.name) && !isRequiredArgument(argument)),
   )
-  .flatMap((step) => {
-    if (isConnection(step.type)) return waysWithin(step, '', (list) => list);
-    const lists = stepsFrom(step.type).filter(({ type }) => isConnection(type));
-    const { name } = step.field;
+  .flatMap((link) => {
+    if (isConnection(link.type)) return waysWithin(link, '', (list) => list);
+    const lists = linksFrom(link.type).filter(({ type }) => isConnection(type));
+    const { name } = link.field;
     return lists.flatMap((list) => waysWithin(list, `${name}.`, (inner) => `${name} { ${inner} }`));
   });
 
-function waysWithin({ field, type }: Step, prefix: string, around: (list: string) => string): Way[] {
+function waysWithin({ field, type }: Link, prefix: string, around: (list: string) => string): Way[] {
   return chainsFrom(entryOf(type), LEVELS).map((chain) => ({
-    name: `${prefix}${[field, ...chain.map((step) => step.field)].map(({ name }) => name).join('.')}`,
+    name: `${prefix}${[field, ...chain.map((link) => link.field)].map(({ name }) => name).join('.')}`,
     chain,
     document: (selection) => {
       const list = `${field.name}(first: $first) { nodes { ${selection} } }`;
@@ -401,7 +401,7 @@ test.each([
 });
 
 test("an entry of a list has no lists without pages, except a job's actions", () => {
-  const steps = WAYS.flatMap(({ chain }) => chain).filter(({ field }) => isListType(getNullableType(field.type)));
-  const names = steps.map(({ parent, field }) => `${parent.name}.${field.name}`);
+  const links = WAYS.flatMap(({ chain }) => chain).filter(({ field }) => isListType(getNullableType(field.type)));
+  const names = links.map(({ parent, field }) => `${parent.name}.${field.name}`);
   expect([...new Set(names)]).toEqual(expect.arrayContaining(['Job.availableActions', 'Bid.availableActions']));
 });

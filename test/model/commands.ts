@@ -1,7 +1,7 @@
 /**
- * Random calls. A step is a few random numbers. Their meaning depends on the market's state when the step runs. A
- * history therefore remains valid when steps are removed. Shrinking only removes whole steps, because a reader
- * wants fewer calls.
+ * Random calls. Each comes from a roll of dice, whose meaning depends on the market's state at the time of the call. A
+ * history therefore remains valid when rolls are removed. Shrinking only removes whole rolls, because a reader wants
+ * fewer calls.
  */
 import fc from '../setup/random/property.js';
 import { EDITABLE, EXTENDED_BY, isIn, statesIn, type Transition } from '../story/specified.js';
@@ -25,12 +25,12 @@ import {
   TRANSITION_NAMES,
 } from './market.js';
 
-export type Step = readonly number[];
+export type Roll = readonly number[];
 
-const DICE_PER_STEP = 28;
+const DICE_PER_ROLL = 28;
 
-export const histories: fc.Arbitrary<Step[]> = fc.noBias(
-  fc.array(fc.noShrink(fc.array(fc.nat(9_999), { minLength: DICE_PER_STEP, maxLength: DICE_PER_STEP, size: 'max' })), {
+export const histories: fc.Arbitrary<Roll[]> = fc.noBias(
+  fc.array(fc.noShrink(fc.array(fc.nat(9_999), { minLength: DICE_PER_ROLL, maxLength: DICE_PER_ROLL, size: 'max' })), {
     minLength: 1,
     maxLength: 60,
     size: 'max',
@@ -39,7 +39,7 @@ export const histories: fc.Arbitrary<Step[]> = fc.noBias(
 
 class Dice {
   private at = 0;
-  constructor(private readonly rolled: Step) {}
+  constructor(private readonly rolled: Roll) {}
 
   below(count: number): number {
     const value = this.rolled[this.at] ?? 0;
@@ -75,8 +75,8 @@ const IDS_OF_NOTHING = {
   purchase: [`pur_${NOBODYS}`, 'pur_1', `job_${NOBODYS}`],
 };
 
-export function callFrom(step: Step, market: Market): Call {
-  const dice = new Dice(step);
+export function callFrom(roll: Roll, market: Market): Call {
+  const dice = new Dice(roll);
   const api: Api = dice.of(['rest', 'graphql']);
   const plan = dice.weighted<(market: Market, dice: Dice) => Plan>([
     [60, fitting],
@@ -87,7 +87,7 @@ export function callFrom(step: Step, market: Market): Call {
     // Often, time passes without any call in between, or while someone is suspended.
     [market.isAgeing ? 60 : market.suspended.size > 0 ? 20 : 5, ageing],
   ])(market, dice);
-  return sealed(market, dice, plan, api);
+  return toCall(market, dice, plan, api);
 }
 
 interface Plan {
@@ -185,7 +185,7 @@ function buyer(market: Market, dice: Dice): Person {
 }
 
 /** What some histories begin with, because it would otherwise be too rare: some buy, and some of those also pay. */
-export function openingCalls(history: readonly Step[], market: Market): (() => Call)[] {
+export function openingCalls(history: readonly Roll[], market: Market): (() => Call)[] {
   const dice = new Dice(history[0]?.toReversed() ?? []);
   const person = (name: string) => market.people.find((one) => one.name === name)!;
   const buy = (name: string, pack: string) => (): Call => {
@@ -505,7 +505,7 @@ const WITHOUT_BODY: readonly Op[] = [
   'readContractor',
 ];
 
-function sealed(market: Market, dice: Dice, plan: Plan, wanted: Api): Call {
+function toCall(market: Market, dice: Dice, plan: Plan, wanted: Api): Call {
   const { op, by, job, bid, purchase, to, flawed } = plan;
   if (purchase && isReport(op))
     return { op, by, api: 'rest', purchase: purchase.id, body: { deliveries: dice.percent(25) ? 2 : 1 } };

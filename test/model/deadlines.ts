@@ -108,7 +108,7 @@ export function due({ reminders, end }: Plan, { reminded }: Countdown, now: numb
   return now - reminded >= WARNING ? 'end' : undefined;
 }
 
-/** When the clock will act. A late reminder comes first, at the clock's next look. */
+/** When the clock will act. A late reminder comes first, at the clock's next check. */
 export function actsAt({ reminders, end }: Plan, { reminded }: Countdown, now: number): number {
   const last = reminders.at(-1) ?? null;
   const isWarned = reminded !== null && (last === null || reminded >= last);

@@ -27,7 +27,7 @@ import {
   type Reminded,
 } from './deadlines.js';
 import * as shapes from './shapes.js';
-import { packFor, PACKS, refundedAmountOf, Wallet, type Parts, type Purchase as PurchaseBy } from './wallet.js';
+import { packFor, PACKS, refundedAmountOf, Wallet, type TokenSplit, type Purchase as PurchaseBy } from './wallet.js';
 import type { Flaw } from './shapes.js';
 
 export type Role = 'homeowner' | 'contractor' | 'admin';
@@ -1002,11 +1002,11 @@ export class Market {
     this.clockSteps = [];
     this.actor = null;
     // First, the clock does what it would have done by now.
-    for (const job of this.jobs) this.look(job);
+    for (const job of this.jobs) this.check(job);
     const from = this.now;
     this.now += call.body.seconds as number;
     this.turns.push({ from, to: this.now, suspended: new Set(this.suspended) });
-    for (const job of this.jobs) while (this.look(job));
+    for (const job of this.jobs) while (this.check(job));
     return { is: 'clock', now: this.now };
   }
 
@@ -1021,7 +1021,7 @@ export class Market {
   }
 
   /** Does one thing that is due. Returns false if nothing is. */
-  private look(job: Job): boolean {
+  private check(job: Job): boolean {
     const row = rowFor(job);
     if (!row) return false;
     const { state, countdown } = job;
@@ -1344,10 +1344,10 @@ export class Market {
   }
 
   private refundPublication({ owner, mostPaid, boughtPaid }: Job, by: 'the owner' | 'the clock'): void {
-    const parts: Parts = { granted: mostPaid - boughtPaid, bought: boughtPaid };
-    this.walletOf(owner).restore(parts);
-    if (parts.bought > 0) this.tokenSteps.push(`${by} gives back bought tokens`);
-    if (parts.bought > 0 && parts.granted > 0) this.tokenSteps.push('both parts are given back');
+    const refunded: TokenSplit = { granted: mostPaid - boughtPaid, bought: boughtPaid };
+    this.walletOf(owner).restore(refunded);
+    if (refunded.bought > 0) this.tokenSteps.push(`${by} gives back bought tokens`);
+    if (refunded.bought > 0 && refunded.granted > 0) this.tokenSteps.push('both parts are given back');
     this.accountsToCheck.add(owner);
     this.payDebt(owner, 'a refund of a publication');
   }
@@ -1474,7 +1474,7 @@ export class Market {
     throw new Refused({ code: 'INSUFFICIENT_TOKENS', details: { required: tokens, available, ...pack } });
   }
 
-  private pay(person: Person, tokens: number, suggestion?: { suggestsPack: boolean }): Parts {
+  private pay(person: Person, tokens: number, suggestion?: { suggestsPack: boolean }): TokenSplit {
     this.need(person, tokens, suggestion);
     const spent = this.walletOf(person).spend(tokens);
     if (spent.bought > 0) this.accountsToCheck.add(person);

@@ -44,23 +44,23 @@ const date: Kind = {
     return Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= days ? 'yes' : 'wrong value';
   },
 };
-const moment: Kind = {
+const timestamp: Kind = {
   required: true,
   fits: (value) => {
     // GraphQL passes a time on without checking it.
-    const isMoment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(String(value));
-    return typeof value === 'string' && isMoment && !Number.isNaN(Date.parse(value)) ? 'yes' : 'wrong value';
+    const isTimestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(String(value));
+    return typeof value === 'string' && isTimestamp && !Number.isNaN(Date.parse(value)) ? 'yes' : 'wrong value';
   },
 };
-const whole = (min: number, max = 2 ** 31 - 1): Kind => ({
+const integer = (min: number, max = 2 ** 31 - 1): Kind => ({
   required: false,
   fits: (value) => {
     if (!Number.isInteger(value) || Math.abs(value as number) > 2 ** 31 - 1) return 'wrong type';
     return (value as number) >= min && (value as number) <= max ? 'yes' : 'wrong value';
   },
 });
-const flag: Kind = { required: false, fits: (value) => (typeof value === 'boolean' ? 'yes' : 'wrong type') };
-const choice = (...words: string[]): Kind => ({
+const boolean: Kind = { required: false, fits: (value) => (typeof value === 'boolean' ? 'yes' : 'wrong type') };
+const enumOf = (...words: string[]): Kind => ({
   required: false,
   fits: (value) => (words.includes(value as string) ? 'yes' : 'wrong type'),
 });
@@ -89,13 +89,13 @@ const trades: Kind = {
     return value.length === 0 || value.length > TRADES_MAX ? 'wrong value' : 'yes';
   },
 };
-const anything: Kind = { required: false, fits: () => 'yes' };
+const json: Kind = { required: false, fits: () => 'yes' };
 
 const LINE = 200;
 const NOTE = 5_000;
 const LONG = 10_000;
 
-const URGENCY = choice('standard', 'priority', 'urgent');
+const URGENCY = enumOf('standard', 'priority', 'urgent');
 
 const FURTHER = {
   category: text(64),
@@ -134,10 +134,7 @@ const READ_ONLY = [
   'updatedAt',
   'version',
 ];
-export const UPDATE_WITH_READ_ONLY: Shape = {
-  ...UPDATE,
-  ...Object.fromEntries(READ_ONLY.map((name) => [name, anything])),
-};
+export const UPDATE_WITH_READ_ONLY: Shape = { ...UPDATE, ...Object.fromEntries(READ_ONLY.map((name) => [name, json])) };
 
 export const NOTHING: Shape = {};
 
@@ -151,28 +148,28 @@ function shapeOf(key: JobTransitionKey): Shape {
   return {
     ...Object.fromEntries(required.map((name) => [name, text(NOTE, true)])),
     ...Object.fromEntries(others.map((name) => [name, text(NOTE)])),
-    ...(key === 'award' && { bidId: id('bid'), expectedBidVersion: whole(1 - 2 ** 31) }),
+    ...(key === 'award' && { bidId: id('bid'), expectedBidVersion: integer(1 - 2 ** 31) }),
     ...(key === 'requestChanges' && { items: lines }),
-    ...(key === 'approve' && { rating: whole(1, 5) }),
+    ...(key === 'approve' && { rating: integer(1, 5) }),
     ...(key === 'acceptResolution' && { proposalId: id('prp') }),
-    ...(key === 'complete' && { creditContractor: flag }),
+    ...(key === 'complete' && { creditContractor: boolean }),
     ...(key === 'resolveDispute' && { agreedBy: text(LINE) }),
   };
 }
 
-export const REVIEW: Shape = { rating: { ...whole(1, 5), required: true }, review: text(NOTE) };
+export const REVIEW: Shape = { rating: { ...integer(1, 5), required: true }, review: text(NOTE) };
 
-export const EXTENSION: Shape = { until: moment, reason: text(NOTE) };
-export const ADVANCE: Shape = { seconds: { ...whole(0, 365 * 86_400), required: true } };
+export const EXTENSION: Shape = { until: timestamp, reason: text(NOTE) };
+export const ADVANCE: Shape = { seconds: { ...integer(0, 365 * 86_400), required: true } };
 
 export const BID: Shape = {
   amount: price,
-  estimatedDurationDays: whole(1, 36_500),
+  estimatedDurationDays: integer(1, 36_500),
   message: text(LONG),
   proposedStartDate: date,
-  materialsIncluded: flag,
+  materialsIncluded: boolean,
   paymentTerms: text(NOTE),
-  guaranteedView: flag,
+  guaranteedView: boolean,
 };
 export const BID_FIELDS = [
   'amount',
@@ -199,20 +196,20 @@ const READ_ONLY_OF_BID = [
 ];
 export const REVISION_WITH_READ_ONLY: Shape = {
   ...REVISION,
-  ...Object.fromEntries(READ_ONLY_OF_BID.map((name) => [name, anything])),
+  ...Object.fromEntries(READ_ONLY_OF_BID.map((name) => [name, json])),
 };
 
 const amount: Kind = {
   required: true,
-  fits: (value) => (value === 0 ? 'wrong value' : whole(-1_000_000, 1_000_000).fits(value)),
+  fits: (value) => (value === 0 ? 'wrong value' : integer(-1_000_000, 1_000_000).fits(value)),
 };
 export const ADJUSTMENT: Shape = { userId: id('usr'), amount, reason: text(NOTE, true) };
 export const PURCHASE: Shape = { pack: text(64, true), returnUrl: text(2_000, true) };
-export const PURCHASE_REFUND: Shape = { tokens: whole(1, 1_000_000), reason: text(NOTE, true) };
+export const PURCHASE_REFUND: Shape = { tokens: integer(1, 1_000_000), reason: text(NOTE, true) };
 export const SUSPENSION: Shape = { reason: text(NOTE, true) };
 
-export const PAGE: Shape = { page: whole(1, 1_000_000), perPage: whole(1, 100) };
-const JOB_STATE = choice(...STATES);
+export const PAGE: Shape = { page: integer(1, 1_000_000), perPage: integer(1, 100) };
+const JOB_STATE = enumOf(...STATES);
 export const JOB_LIST: Shape = {
   ...PAGE,
   search: text(200),
@@ -226,7 +223,7 @@ export const JOB_LIST: Shape = {
 };
 export const BID_LIST: Shape = {
   ...PAGE,
-  status: choice('pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn'),
+  status: enumOf('pending', 'viewed', 'shortlisted', 'accepted', 'rejected', 'withdrawn'),
 };
 
 export function flawsIn(shape: Shape, body: Values): Flaw[] {

@@ -37,7 +37,7 @@ export interface Purchase<Buyer> {
 }
 
 /** Tokens of both kinds. */
-export interface Parts {
+export interface TokenSplit {
   readonly granted: number;
   readonly bought: number;
 }
@@ -70,7 +70,7 @@ export class Wallet<Buyer> {
   }
 
   /** Takes granted tokens first, and then those of the oldest purchase. The number of purchases that it took from. */
-  spend(tokens: number): Parts & { readonly purchases: number } {
+  spend(tokens: number): TokenSplit & { readonly purchases: number } {
     const granted = Math.min(this.granted, tokens);
     this.granted -= granted;
     let open = tokens - granted;
@@ -92,7 +92,7 @@ export class Wallet<Buyer> {
    * Undoes a spending. The oldest tokens are spent first, so whatever comes back was the last to be spent: it fills the
    * newest purchases.
    */
-  restore({ granted, bought }: Parts): void {
+  restore({ granted, bought }: TokenSplit): void {
     this.granted += granted;
     let open = bought;
     for (const purchase of this.paid.toReversed()) {

@@ -8,7 +8,7 @@ import { admin, contractor, homeowner, type Person as Member } from '../story/ca
 import { checkDatabase } from '../setup/database/checker.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 import { deliver, StripeDouble, type StripeEvent } from '../setup/stripe.js';
-import { callFrom, describeCall, openingCalls, secondsToAdvance, type Step } from './commands.js';
+import { callFrom, describeCall, openingCalls, secondsToAdvance, type Roll } from './commands.js';
 import { checkAtRest, checkClock } from './invariants.js';
 import { DAY, THE_CLOCK } from './deadlines.js';
 import { BID, CONTRACTOR, DISPUTE, EVENTS, JOB, lowered, openApis, PURCHASE, type Apis, type Heard } from './apis.js';
@@ -39,7 +39,7 @@ export type Coverage = Map<string, number>;
 
 export interface World {
   /** Plays a history. Throws at the first difference. */
-  play(history: readonly Step[], coverage: Coverage): Promise<void>;
+  play(history: readonly Roll[], coverage: Coverage): Promise<void>;
   /** The calls of the last history, to help explain a difference. */
   readonly transcript: string[];
   close(): Promise<void>;
@@ -173,7 +173,7 @@ export async function openWorld(): Promise<World> {
   }
 
   /** Nobody acts anymore. Jumps of 3 to 40 days follow until nothing has changed for longer than any deadline. */
-  async function comeToRest(history: readonly Step[], market: Market, coverage: Coverage): Promise<void> {
+  async function comeToRest(history: readonly Roll[], market: Market, coverage: Coverage): Promise<void> {
     const dice = history.map(([first = 0]) => first);
     let quietSince = market.now;
     for (let jump = 0; market.now - quietSince <= LONGEST_DEADLINE; jump += 1) {
@@ -189,7 +189,7 @@ export async function openWorld(): Promise<World> {
     async play(history, coverage) {
       const market = await begin();
       for (const call of openingCalls(history, market)) await perform(call(), market, coverage);
-      for (const step of history) await perform(callFrom(step, market), market, coverage);
+      for (const roll of history) await perform(callFrom(roll, market), market, coverage);
       transcript.push('At the end:');
       for (const person of people) await checkAll(apis, market, person, tokens.get(person)!);
       const [chance = 0] = history[0] ?? [];

@@ -88,14 +88,14 @@ describe.each(Object.keys(SEES) as Who[])('the list of the %s', (who) => {
         })) as Listed
       ).data.jobs;
     const where = `${SEES[who]?.(market)} and ${FILTERS[filter]}`;
-    const looked = await sql.unsafe<{ id: string }[]>(
+    const expected = await sql.unsafe<{ id: string }[]>(
       `select j.id from jobs j where ${where} order by j.created_at desc, j.id desc limit 40`,
     );
     const [counted] = await sql.unsafe<{ count: number }[]>(`select count(*)::int as count from jobs j where ${where}`);
 
     const first = await page('');
     const second = first.pageInfo.endCursor === null ? undefined : await page(`, after: "${first.pageInfo.endCursor}"`);
-    expect([...first.nodes, ...(second?.nodes ?? [])].map(({ id }) => id)).toEqual(looked.map(({ id }) => id));
+    expect([...first.nodes, ...(second?.nodes ?? [])].map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
     const exactMax = /search|near/.test(filter) ? EXACT_SEARCH_TOTAL_MAX : EXACT_TOTAL_MAX;
     expect(first.totalCount).toBe(Math.min(counted?.count ?? 0, exactMax));
   });
@@ -178,10 +178,10 @@ describe.each(Object.keys(SEES) as Who[])('the list of the %s by page number', (
   it.each(Object.keys(NUMBERED))('%s is what a check of every job finds', async (query) => {
     const { data } = (await listener.ask(who, { rest: `/v1/jobs?${query}&per_page=10` })) as { data: { id: string }[] };
     const page = Number(/page=(\d+)/.exec(query)?.[1]);
-    const looked = await sql.unsafe<{ id: string }[]>(
+    const expected = await sql.unsafe<{ id: string }[]>(
       `select j.id from jobs j where ${SEES[who]?.(market)} and ${NUMBERED[query]} order by j.created_at desc,
         j.id desc limit 10 offset ${(page - 1) * 10}`,
     );
-    expect(data.map(({ id }) => id)).toEqual(looked.map(({ id }) => id));
+    expect(data.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
   });
 });

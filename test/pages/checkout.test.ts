@@ -7,11 +7,11 @@ import {
   bought,
   buy,
   expectSound,
-  look,
   OWN_APP,
   purchase,
   refund,
   RETURN_URL,
+  runLookups,
 } from '../market/operations/purchases/buyer.js';
 import { openTestApp, type TestApp } from '../setup/app.js';
 import { admin, homeowner, type Person } from '../story/cast.js';
@@ -66,7 +66,7 @@ describe('The local checkout page', () => {
     const id = await bought(app, hanna);
     expect(await (await choose(id, 'later')).text()).toContain('Your payment is on its way.');
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'pending' });
-    await look(app);
+    await runLookups(app);
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'paid' });
     await expectSound(app, ada);
   });
@@ -75,7 +75,7 @@ describe('The local checkout page', () => {
     const id = await bought(app, hanna);
     await app.sql`update purchases set expires_at = now() - interval '1 second' where id = ${id}`;
     await choose(id, choice);
-    await look(app);
+    await runLookups(app);
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'expired' });
   });
 

@@ -107,19 +107,19 @@ export const busyEndpoint = (market: Market) => seededId('whk', INTEGRATIONS_FRO
 async function addIntegrations(sql: Sql, market: Market): Promise<void> {
   const busy = busyHomeowner(market);
   const [user, number] = [idOf('usr', 'owner'), `${INTEGRATIONS_FROM} + n`];
-  const moment = `date_trunc('milliseconds', now()) - interval '500 days' + n * interval '1 minute'`;
+  const timestamp = `date_trunc('milliseconds', now()) - interval '500 days' + n * interval '1 minute'`;
   const owners = `(select n, n as owner from generate_series(1, ${busy}, 5) n
     union all select ${busy} + 10 + at, ${busy} from generate_series(1, ${KEYS_OF_BUSY_HOMEOWNER}) at) o`;
   for (const statement of [
     `insert into sessions (id, user_id, created_at, ends_at)
-      select ${idOf('ses', number)}, ${user}, ${moment}, 'infinity' from ${owners}`,
+      select ${idOf('ses', number)}, ${user}, ${timestamp}, 'infinity' from ${owners}`,
     `insert into api_keys (id, user_id, session_id, name, secret_hash, created_at)
-      select ${idOf('key', number)}, ${user}, ${idOf('ses', number)}, 'Program ' || n, 'seeded ' || n, ${moment}
+      select ${idOf('key', number)}, ${user}, ${idOf('ses', number)}, 'Program ' || n, 'seeded ' || n, ${timestamp}
       from ${owners}`,
     `insert into webhook_endpoints (id, user_id, url, event_types, status, paused_reason, secrets, sealed_by,
         created_at, updated_at)
       select ${idOf('whk', number)}, ${idOf('usr', 'n')}, 'https://hooks.example.com/' || n, '{}', 'paused',
-        'requested', '[]', 'seeded', ${moment}, ${moment}
+        'requested', '[]', 'seeded', ${timestamp}, ${timestamp}
       from (select n from generate_series(1, ${busy - 1}, 5) n union select ${busy}) o`,
     `insert into webhook_deliveries (id, endpoint_id, event_id, event_type, status, created_at, ended_at)
       select 'dlv_' || substr(id, 5), '${busyEndpoint(market)}', id, type,
@@ -134,7 +134,7 @@ async function addIntegrations(sql: Sql, market: Market): Promise<void> {
     // One for each person. Every other one is about a job.
     `insert into admin_actions (id, admin_id, action, user_id, job_id, created_at)
       select ${idOf('act', 'n')}, ${idOf('usr', 'n % 3 + 1')}, 'completeJob', ${idOf('usr', 'n')},
-        case when n % 2 = 1 then ${idOf('job', 'n')} end, ${moment} from generate_series(1, ${busy}) n`,
+        case when n % 2 = 1 then ${idOf('job', 'n')} end, ${timestamp} from generate_series(1, ${busy}) n`,
   ])
     await sql.unsafe(statement);
 }

@@ -248,7 +248,7 @@ export const WORKS: readonly Work[] = [
       }),
   },
   {
-    name: 'log-in',
+    name: 'login',
     description: 'log in',
     kind: 'write',
     connections: 4,

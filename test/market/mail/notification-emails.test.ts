@@ -619,8 +619,8 @@ it('two servers that check at the same time email a notification only once', asy
     if nextval('asked') = 1 then perform pg_sleep(1); end if;
     return pg_catalog.pg_try_advisory_xact_lock($1::bigint);
   end $$`;
-  const look = () => emailNotifications(idle.services.db, { recordNotification: () => {} }, 'events');
-  expect((await Promise.all([look(), look()])).toSorted()).toEqual([false, true]);
+  const email = () => emailNotifications(idle.services.db, { recordNotification: () => {} }, 'events');
+  expect((await Promise.all([email(), email()])).toSorted()).toEqual([false, true]);
   expect(await idle.sql`select from mails where kind = 'notification'`).toHaveLength(1);
   await idle.close();
 });

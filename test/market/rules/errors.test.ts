@@ -83,13 +83,13 @@ test('a bare refusal has its code and nothing else', () => {
 });
 
 test('a refusal has the details and the message it is given', () => {
-  const facts = {
+  const details = {
     message: 'Carla has bid already.',
     fields: { amount: 'is too low' },
     blockedFields: ['amount'],
     details: { required: 5 },
   };
-  expect(refuse('DUPLICATE_BID', facts)).toMatchObject({ ...facts, code: 'DUPLICATE_BID', status: 400 });
+  expect(refuse('DUPLICATE_BID', details)).toMatchObject({ ...details, code: 'DUPLICATE_BID', status: 400 });
 });
 
 describe('a refusal is limited to what a program reads', () => {

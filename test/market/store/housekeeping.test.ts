@@ -28,7 +28,7 @@ const NOTHING = {
   endpoints: 0,
   mails: 0,
 };
-const tidyAll = () =>
+const cleanUp = () =>
   deleteExpired(app.services.db, (_, error) => {
     throw error;
   });
@@ -44,7 +44,7 @@ it('deletes what has expired, and nothing that still counts', async () => {
   }
   await sql`update sessions set ends_at = now() - interval '8 days' where user_id = ${ivy.userId}`;
   await sql`update idempotency_records set created_at = now() - interval '25 hours' where user_id = ${ivy.userId}`;
-  expect(await tidyAll()).toEqual({ ...NOTHING, records: 1, tokens: 1, sessions: 1 });
+  expect(await cleanUp()).toEqual({ ...NOTHING, records: 1, tokens: 1, sessions: 1 });
   const left = await sql`select (select count(*)::int from refresh_tokens t join sessions s on s.id = t.session_id
       where s.user_id = ${kim.userId}) as tokens,
     (select count(*)::int from idempotency_records where user_id = ${kim.userId}) as records, (select count(*)::int
@@ -60,7 +60,7 @@ it('recognizes a stolen refresh token as long as its session lasts, however long
   const { body: own } = await refresh(stolen.refresh_token);
   await sql`update refresh_tokens set used_at = now() - interval '60 days', expires_at = now() - interval '38 days'
       where used_at is not null`;
-  await tidyAll();
+  await cleanUp();
   expect((await refresh(stolen.refresh_token)).body.details.reason).toBe('reused');
   expect((await refresh(own.refresh_token)).body.details.reason).toBe('session_ended');
 });
@@ -72,10 +72,10 @@ it('deletes API keys a week after they were revoked or have expired, and keeps a
   const [newest, middle, oldest] = body.data.map(({ id }: { id: string }) => id);
   await app.rest('DELETE', `/v1/api-keys/${newest}`, { token: lena.token });
   const sessionOf = (key: string) => sql`(select session_id from api_keys where id = ${key})`;
-  expect(await tidyAll()).toMatchObject({ sessions: 0 });
+  expect(await cleanUp()).toMatchObject({ sessions: 0 });
   await sql`update sessions set ends_at = ends_at - interval '8 days' where id = ${sessionOf(newest)}`;
   await sql`update sessions set ends_at = now() - interval '8 days' where id = ${sessionOf(middle)}`;
-  expect(await tidyAll()).toMatchObject({ sessions: 2 });
+  expect(await cleanUp()).toMatchObject({ sessions: 2 });
   expect(await sql`select id from api_keys where user_id = ${lena.userId}`).toEqual([{ id: oldest }]);
   expect((await app.rest('GET', '/v1/me', { token: keys[0]?.token })).status).toBe(200);
 });
@@ -106,9 +106,9 @@ it('deletes webhook deliveries after a month, unless they’re sent again, and t
   await redeliver(app.services.db, { id: waiting?.id, endpointId: kept as WebhookEndpointId });
   await delivery(deleted, 1);
   await app.rest('DELETE', `/v1/webhooks/${deleted}`, { token: mia.token });
-  expect(await tidyAll()).toMatchObject({ oldDeliveries: 1, deliveriesOfDeleted: 1, endpoints: 0 });
+  expect(await cleanUp()).toMatchObject({ oldDeliveries: 1, deliveriesOfDeleted: 1, endpoints: 0 });
   await sql`update webhook_endpoints set deleted_at = now() - interval '2 hours' where id = ${deleted}`;
-  expect(await tidyAll()).toEqual({ ...NOTHING, endpoints: 1 });
+  expect(await cleanUp()).toEqual({ ...NOTHING, endpoints: 1 });
   const left = await sql`select (select count(*)::int from webhook_deliveries) as deliveries,
     (select count(*)::int from webhook_attempts) as attempts,
     (select count(*)::int from tasks where kind = 'webhook') as tasks,
@@ -119,7 +119,7 @@ it('deletes webhook deliveries after a month, unless they’re sent again, and t
 it('deletes emails after a month', async () => {
   const [mary, max] = [await homeowner(app, 'Mary'), await homeowner(app, 'Max')];
   await sql`update mails set created_at = now() - interval '31 days' where user_id = ${mary.userId}`;
-  expect(await tidyAll()).toEqual({ ...NOTHING, mails: 1 });
+  expect(await cleanUp()).toEqual({ ...NOTHING, mails: 1 });
   expect(await sql`select from mails where user_id = ${max.userId}`).toHaveLength(1);
 });
 
@@ -127,7 +127,7 @@ it('deletes everything that has expired, however much it is', async () => {
   const nora = await homeowner(app, 'Nora');
   await sql`insert into idempotency_records (user_id, operation, key, input_seal, answer, created_at)
     select ${nora.userId}, 'createJob', n::text, '', '', now() - interval '2 days' from generate_series(1, 12000) n`;
-  expect(await tidyAll()).toEqual({ ...NOTHING, records: 12_000 });
+  expect(await cleanUp()).toEqual({ ...NOTHING, records: 12_000 });
 });
 
 /** A database that has nothing to delete, and fails on the statement with this name. */

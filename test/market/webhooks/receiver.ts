@@ -51,7 +51,7 @@ export async function openReceiver(answer: Answer = (_, response) => response.wr
     };
     received.push(one);
     receiver.answer(one, response);
-    for (const look of waiting) look();
+    for (const check of waiting) check();
   }
 
   server.listen(0, '127.0.0.1');
@@ -63,13 +63,13 @@ export async function openReceiver(answer: Answer = (_, response) => response.wr
     answer,
     until: (holds) =>
       new Promise((resolve) => {
-        const look = () => {
+        const check = () => {
           if (!holds(received)) return;
-          waiting.delete(look);
+          waiting.delete(check);
           resolve(received);
         };
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
       }),
     close: async () => {
       for (const socket of sockets.keys()) socket.destroy();

@@ -1,7 +1,7 @@
 /**
  * Callers in a separate process, so the server under test only spends time on its responses. `reads` come from one
  * address: either each of a number of connections sends the next read after the previous response, or reads are sent at
- * a fixed rate. `log-ins` are sent at a fixed rate, whether or not they get a response, each from a separate address.
+ * a fixed rate. `logins` are sent at a fixed rate, whether or not they get a response, each from a separate address.
  */
 import { Agent, request } from 'node:http';
 import process from 'node:process';

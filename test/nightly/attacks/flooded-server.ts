@@ -69,7 +69,7 @@ export interface Tally {
 
 type Calls = { url: string; forMs: number } & (
   | { kind: 'reads'; token: string; lines: number; perSecond?: number }
-  | { kind: 'log-ins'; perSecond: number; /** The number of the first guessed account. */ first: number }
+  | { kind: 'logins'; perSecond: number; /** The number of the first guessed account. */ first: number }
 );
 
 const CHILD = fileURLToPath(new URL('callers.child.mjs', import.meta.url));

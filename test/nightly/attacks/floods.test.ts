@@ -173,7 +173,7 @@ describe.runIf(LONG)('at length', () => {
         const quotas: number[] = [];
         for (let round = 0; round < ROUNDS; round += 1) {
           const calm = await read(5_000);
-          const flood = call({ kind: 'log-ins', url, perSecond: 200, first: round * 10_000, forMs: 14_000 });
+          const flood = call({ kind: 'logins', url, perSecond: 200, first: round * 10_000, forMs: 14_000 });
           await sleep(2_500);
           const asked = await read(5_000, 200);
           const most = await read(5_000);
@@ -184,7 +184,7 @@ describe.runIf(LONG)('at length', () => {
           expect(Object.keys(statuses).filter((status) => status !== '401' && status !== '503')).toEqual([]);
           expect(withRetryAfter).toBe(statuses['503']);
         }
-        const flood = call({ kind: 'log-ins', url, perSecond: 200, first: 100_000, forMs: 60_000 });
+        const flood = call({ kind: 'logins', url, perSecond: 200, first: 100_000, forMs: 60_000 });
         await sleep(2_000);
         const began = performance.now();
         const tries = await logInUntilAnswered(() =>
@@ -196,7 +196,7 @@ describe.runIf(LONG)('at length', () => {
         );
         printFigures(
           `200 reads a second: p99 ${median(flooded).toFixed(1)} ms; as many as possible: ` +
-            `${median(quotas).toFixed(2)} of the calm throughput; the real log-in took ${tries} tries and ` +
+            `${median(quotas).toFixed(2)} of the calm throughput; the real login took ${tries} tries and ` +
             `${Math.round(performance.now() - began)} ms`,
         );
         await flood;

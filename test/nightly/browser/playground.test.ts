@@ -359,8 +359,8 @@ browser.describe('The REST reference', () => {
 /** How often these pages have requested a new token. */
 function countRenewals(pages: readonly Page[]): () => number {
   let count = 0;
-  const look = (request: Request) => (count += new URL(request.url()).pathname === '/v1/auth/refresh' ? 1 : 0);
-  for (const page of pages) page.on('request', look);
+  const onRequest = (request: Request) => (count += new URL(request.url()).pathname === '/v1/auth/refresh' ? 1 : 0);
+  for (const page of pages) page.on('request', onRequest);
   return () => count;
 }
 

@@ -101,11 +101,11 @@ for (const client of ['apollo', 'urql'] as const) {
         await submit(laptop, 'Log in', { Email: email, Password: password });
         await see(laptop, 'who', 'Ida');
         const tab = await laptop.context().newPage();
-        await tab.goto(`${home()}#/log-ins`);
+        await tab.goto(`${home()}#/logins`);
         await tab.getByText('here', { exact: true }).waitFor();
         const phone = await visit(home());
         await submit(phone, 'Log in', { Email: email, Password: password });
-        await phone.getByRole('link', { name: 'Log-ins' }).click();
+        await phone.getByRole('link', { name: 'Logins' }).click();
         // One of the two other sessions belongs to the test itself.
         await phone.getByRole('button', { name: 'End this one' }).nth(1).waitFor();
         await phone.getByRole('button', { name: 'End all others' }).click();

@@ -12,11 +12,11 @@ import { giveTokens } from '../../story/journey.js';
 import { newFolder, stubBrowser, writeFiles } from './spa-site.js';
 
 type Read = 'edges' | 'nodes' | 'bareNodes' | 'cursorsAndNodes' | 'onEdge' | 'total' | 'end';
-type Step = readonly [Read, { first?: number; after?: string }];
+type ListRead = readonly [Read, { first?: number; after?: string }];
 type Both = Promise<{ cached: Json; asked: Json }>;
 
 interface Stories {
-  readOneByOne(api: string, steps: readonly Step[]): Promise<Json[]>;
+  readOneByOne(api: string, reads: readonly ListRead[]): Promise<Json[]>;
   readOn(api: string, name: 'nodes' | 'edges', first: number | undefined): Promise<Json[]>;
   readOffers(api: string, bids: readonly string[]): Promise<Json[][]>;
   whoByHash(api: string): Promise<unknown>;
@@ -108,9 +108,9 @@ describe.each([
       alone.set(read, data);
     }
     for (const [one, other] of PAIRS) {
-      const steps: Step[] = [one, other, one].map((read) => [read, { first: 2 }]);
+      const reads: ListRead[] = [one, other, one].map((read) => [read, { first: 2 }]);
       const expected = [one, other, one].map((read) => alone.get(read));
-      expect(await stories().readOneByOne(api, steps), `${one}, then ${other}`).toEqual(expected);
+      expect(await stories().readOneByOne(api, reads), `${one}, then ${other}`).toEqual(expected);
     }
   });
 
@@ -295,7 +295,7 @@ describe('A contractor’s board', () => {
 
   it('shows new and changed jobs first and once, and keeps its place in the list', async () => {
     expect(board.titles()).toEqual(await current(20));
-    // The list and the board’s first look share a request.
+    // The list and the board’s first read share a request.
     const sent = spies.fetched.mock.calls
       .map(([, init]) => String(init?.body))
       .filter((body) => body.includes('"Board"'));

@@ -9,7 +9,7 @@ import { callRest } from '../../story/calls.js';
 import { contractor, homeowner, type Person } from '../../story/cast.js';
 import { DRAFT } from '../../story/journey.js';
 import { mailboxPage, mailTo } from '../../market/mail/mailbox.js';
-import { look } from '../../market/operations/purchases/buyer.js';
+import { runLookups } from '../../market/operations/purchases/buyer.js';
 import { openReceiver } from '../../market/webhooks/receiver.js';
 import { until } from '../../platform/security/until.js';
 import { needs, programPath } from '../../setup/needs.js';
@@ -201,7 +201,7 @@ for (const client of ['apollo', 'urql'] as const) {
             await see(page, 'tokens', '10');
             await page.evaluate('window.isNotReloaded = true');
           }
-          if (choice === 'Pay later') await look(app);
+          if (choice === 'Pay later') await runLookups(app);
           for (const page of [first, second]) await see(page, 'tokens', '60');
           for (const page of [...unpaid, second]) expect(await page.evaluate('window.isNotReloaded')).toBe(true);
           await first.getByRole('button', { name: 'PUBLISH' }).click();

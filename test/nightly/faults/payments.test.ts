@@ -61,12 +61,12 @@ afterAll(async () => {
 
 const kills: Kills = { servers: 0, postgres: 0 };
 
-const lookSoon = () => app.sql`update purchases set look_at = now() - interval '1 ms' where look_at is not null`;
+const makeLookupsDue = () => app.sql`update purchases set look_at = now() - interval '1 ms' where look_at is not null`;
 
 /** A starting server asks about all purchases that are waiting. The one before it may have died after a claim. */
-async function look(): Promise<void> {
+async function runLookups(): Promise<void> {
   await instances.kill(0);
-  await lookSoon();
+  await makeLookupsDue();
   await instances.revive(0);
   await until(async () => (await app.sql`select from purchases where look_at <= now()`).length === 0);
 }
@@ -83,7 +83,7 @@ it(
         ada: await admin(app),
         // Stripe resends an event that doesn't arrive, but nothing waits for that.
         send: (event: StripeEvent) => deliver(app.anyUrl(), event).catch(() => {}),
-        look: async () => void (await lookSoon()),
+        runLookups: async () => void (await makeLookupsDue()),
       };
       const firstEvent = stripe.events.length;
       const buyers = await Promise.all(Array.from({ length: AT_ONCE }, () => homeowner(app, 'Rhea')));
@@ -98,8 +98,8 @@ it(
       };
       await sendTheRest({ ...world, send: sendOnce }, firstEvent, dice);
       // If the first lookup finds a checkout whose response was lost, the second one finds its payment.
-      await look();
-      await look();
+      await runLookups();
+      await runLookups();
       // A server that has claimed a purchase may still be asking about it.
       await vi.waitFor(() => expectAgreement(world, buyers), { timeout: 30_000, interval: 200 });
       expect(await checkDatabase(sql)).toEqual([]);

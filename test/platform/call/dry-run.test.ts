@@ -39,16 +39,16 @@ async function transactions(): Promise<number> {
   return row?.open ?? -1;
 }
 
-const LOOKS_MAX = 200;
+const CHECKS_MAX = 200;
 
 /**
  * Counts repeatedly while a request waits. The request's own transaction would be open at every check, and a background
  * one wouldn't.
  */
 async function transactionsMeanwhile(): Promise<number> {
-  for (let looks = 1; ; looks += 1) {
+  for (let checks = 1; ; checks += 1) {
     const open = await transactions();
-    if (open === 0 || looks === LOOKS_MAX) return open;
+    if (open === 0 || checks === CHECKS_MAX) return open;
   }
 }
 
@@ -343,9 +343,9 @@ describe('opening or ending a session', () => {
   const JOB = 'createJob(input: { title: "A roof", description: "It leaks." }) { job { id } }';
 
   it.each([
-    ['a log-in after a job', 'logIn', `mutation ($logIn: LogInInput!) { ${JOB} ${LOG_IN} }`],
-    ['a log-in before a job', 'logIn', `mutation ($logIn: LogInInput!) { ${LOG_IN} ${JOB} }`],
-    ['a log-out in a fragment', 'logOut', `mutation { ${JOB} ...F } fragment F on Mutation { logOut { sessionId } }`],
+    ['a login after a job', 'logIn', `mutation ($logIn: LogInInput!) { ${JOB} ${LOG_IN} }`],
+    ['a login before a job', 'logIn', `mutation ($logIn: LogInInput!) { ${LOG_IN} ${JOB} }`],
+    ['a logout in a fragment', 'logOut', `mutation { ${JOB} ...F } fragment F on Mutation { logOut { sessionId } }`],
     ['slow work after a job', 'changePassword', `mutation { ${JOB} ${PASSWORD} }`],
     ['slow work twice', 'changePassword', `mutation { a: ${PASSWORD} b: ${PASSWORD} }`],
   ])('is rejected among other mutations before any of them runs: %s', async (_what, name, query) => {

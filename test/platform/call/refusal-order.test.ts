@@ -88,7 +88,7 @@ describe('REST refuses', () => {
       undefined,
       LIMITED,
     ],
-    ['too many log-ins, though the body is broken', 'spent', 'nobody', 'POST', '/v1/auth/login', '{', LIMITED],
+    ['too many logins, though the body is broken', 'spent', 'nobody', 'POST', '/v1/auth/login', '{', LIMITED],
     [
       'too many sign-ups, though the body is empty',
       'spent',
@@ -295,7 +295,7 @@ describe('GraphQL refuses', () => {
     ],
     ['too many calls at a thing that does not exist', 'spent', 'homeowner', '{ contractor(id: "x") { id } }', LIMITED],
     [
-      'too many log-ins, though the fields are bad',
+      'too many logins, though the fields are bad',
       'spent',
       'nobody',
       `mutation { logIn(input: { email: "${'e'.repeat(300)}", password: "" }) { token } }`,

@@ -98,8 +98,8 @@ it('queries the database once or twice, however many ask at the same time', asyn
     return all;
   });
   for (const { status } of await Promise.all(asking)) expect(status).toBe(200);
-  const looks = asked.mock.calls.filter(([{ name }]) => name === 'lastMigration');
-  expect(looks.length).toBeGreaterThan(0);
-  expect(looks.length).toBeLessThan(5);
+  const checks = asked.mock.calls.filter(([{ name }]) => name === 'lastMigration');
+  expect(checks.length).toBeGreaterThan(0);
+  expect(checks.length).toBeLessThan(5);
   asked.mockRestore();
 });

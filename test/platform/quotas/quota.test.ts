@@ -3,7 +3,7 @@ import { createQuota, NO_EVENTS, type Client } from '../../../src/platform/quota
 import { readConfig } from '../../../src/app/config.js';
 import { RequestUnderWay } from '../../../src/platform/quotas/quotas.js';
 
-const shareOf = (limits: { perUser?: number; perAddress?: number; total?: number }) =>
+const quotaWith = (limits: { perUser?: number; perAddress?: number; total?: number }) =>
   createQuota({ name: 'requests', limits: { of: 'requests', ...limits }, events: NO_EVENTS });
 const refused = (take: () => unknown) => {
   try {
@@ -22,23 +22,23 @@ const refused = (take: () => unknown) => {
 
 describe('a quota', () => {
   it('is for a user within an address, for an address with all of its users, and for the whole server', () => {
-    const share = shareOf({ perUser: 1, perAddress: 2, total: 3 });
+    const quota = quotaWith({ perUser: 1, perAddress: 2, total: 3 });
     const user = (address: string, name: string): Client => ({ address, user: name });
-    share.take(user('a', '1'));
-    expect(refused(() => share.take(user('a', '1')))).toEqual({
+    quota.take(user('a', '1'));
+    expect(refused(() => quota.take(user('a', '1')))).toEqual({
       code: 'RATE_LIMITED',
       status: 429,
       details: { retryAfter: 1, limit: 'requests' },
       message: 'You can have at most 1 requests at the same time. Wait for some to finish, then try again.',
     });
-    share.take(user('a', '2'));
-    expect(refused(() => share.take(user('a', '3')))).toMatchObject({
+    quota.take(user('a', '2'));
+    expect(refused(() => quota.take(user('a', '3')))).toMatchObject({
       status: 429,
       message:
         'Your network address can have at most 2 requests at the same time. Wait for some to finish, then try again.',
     });
-    share.take(user('b', '1'));
-    expect(refused(() => share.take(user('c', '1')))).toMatchObject({
+    quota.take(user('b', '1'));
+    expect(refused(() => quota.take(user('c', '1')))).toMatchObject({
       code: 'OVERLOADED',
       status: 503,
       details: { retryAfter: 1 },
@@ -46,68 +46,68 @@ describe('a quota', () => {
   });
 
   it('is released once, however often its holder asks', () => {
-    const share = shareOf({ perUser: 2 });
+    const quota = quotaWith({ perUser: 2 });
     const client = { address: 'a', user: '1' };
-    const [one] = [share.take(client), share.take(client)];
+    const [one] = [quota.take(client), quota.take(client)];
     one();
     one();
-    expect([share.inUse(), share.inUse('a'), share.inUse('b')]).toEqual([1, 1, 0]);
-    share.take(client);
-    expect(refused(() => share.take(client))).toMatchObject({ status: 429 });
+    expect([quota.inUse(), quota.inUse('a'), quota.inUse('b')]).toEqual([1, 1, 0]);
+    quota.take(client);
+    expect(refused(() => quota.take(client))).toMatchObject({ status: 429 });
   });
 
   it('of a holder whose user became known later is released as it was taken', () => {
-    const share = shareOf({ perUser: 1 });
+    const quota = quotaWith({ perUser: 1 });
     const client: Client = { address: 'a' };
-    const release = share.take(client);
+    const release = quota.take(client);
     client.user = '1';
     release();
-    expect([share.inUse(), refused(() => share.take(client)), share.inUse()]).toEqual([0, 'taken', 1]);
+    expect([quota.inUse(), refused(() => quota.take(client)), quota.inUse()]).toEqual([0, 'taken', 1]);
   });
 
   it('forgets users who hold nothing, at an address that always holds something', () => {
-    const share = shareOf({ perUser: 1, perAddress: 2 });
-    share.take({ address: 'a' });
+    const quota = quotaWith({ perUser: 1, perAddress: 2 });
+    quota.take({ address: 'a' });
     for (let at = 0; at < 100; at += 1) {
-      const release = share.take({ address: 'a', user: `one of many ${at}` });
-      refused(() => share.take({ address: 'a', user: `refused ${at}` }));
+      const release = quota.take({ address: 'a', user: `one of many ${at}` });
+      refused(() => quota.take({ address: 'a', user: `refused ${at}` }));
       release();
     }
-    expect([share.inUse('a'), share.inUse('a', 'one of many 0')]).toEqual([1, 0]);
+    expect([quota.inUse('a'), quota.inUse('a', 'one of many 0')]).toEqual([1, 0]);
   });
 
   it('names the largest holder', () => {
-    const share = shareOf({});
-    expect(share.largest()).toBeUndefined();
-    share.take({ address: 'a' }, 5);
-    share.take({ address: 'b' }, 3);
-    share.take({ address: 'b' }, 3);
-    expect(share.largest()).toBe('b');
+    const quota = quotaWith({});
+    expect(quota.largest()).toBeUndefined();
+    quota.take({ address: 'a' }, 5);
+    quota.take({ address: 'b' }, 3);
+    quota.take({ address: 'b' }, 3);
+    expect(quota.largest()).toBe('b');
   });
 });
 
 describe('a request in progress', () => {
   it('counts only against its address until its user is known, and then against both, once', () => {
-    const share = shareOf({ perUser: 2, perAddress: 10 });
-    const requests = Array.from({ length: 3 }, () => new RequestUnderWay(share, { address: 'a' }));
+    const quota = quotaWith({ perUser: 2, perAddress: 10 });
+    const requests = Array.from({ length: 3 }, () => new RequestUnderWay(quota, { address: 'a' }));
     requests[0]?.identify('usr_1');
     requests[0]?.identify('usr_1');
     requests[1]?.identify('usr_1');
-    expect(share.inUse('a')).toBe(3);
+    expect(quota.inUse('a')).toBe(3);
     expect(refused(() => requests[2]?.identify('usr_1'))).toMatchObject({ code: 'RATE_LIMITED' });
     requests[2]?.end();
     requests[2]?.end();
     requests[1]?.end();
-    expect(share.inUse('a')).toBe(1);
-    expect(refused(() => new RequestUnderWay(share, { address: 'a', user: 'usr_1' }))).toBe('taken');
+    expect(quota.inUse('a')).toBe(1);
+    expect(refused(() => new RequestUnderWay(quota, { address: 'a', user: 'usr_1' }))).toBe('taken');
   });
 
   it('that has ended takes nothing more when its user becomes known', () => {
-    const share = shareOf({ perUser: 1 });
-    const request = new RequestUnderWay(share, { address: 'a' });
+    const quota = quotaWith({ perUser: 1 });
+    const request = new RequestUnderWay(quota, { address: 'a' });
     request.end();
     request.identify('usr_1');
-    expect(share.inUse()).toBe(0);
+    expect(quota.inUse()).toBe(0);
     // A write continues without its client, and the user's reads must include it.
     expect(request.client.user).toBe('usr_1');
   });

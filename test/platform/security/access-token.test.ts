@@ -39,15 +39,15 @@ function encoded(value: unknown): string {
 }
 
 /** Signs any content correctly. A thief could get such a token only through a mistake in our code. */
-function sealed(headerPart: string, bodyPart: string, secret: string = SECRET, hash = 'sha256'): string {
+function signed(headerPart: string, bodyPart: string, secret: string = SECRET, hash = 'sha256'): string {
   const signature = createHmac(hash, secret).update(`${headerPart}.${bodyPart}`).digest('base64url');
   return `${headerPart}.${bodyPart}.${signature}`;
 }
 
-const withPayload = (changes: Record<string, unknown>) => sealed(header, encoded({ ...goodPayload, ...changes }));
+const withPayload = (changes: Record<string, unknown>) => signed(header, encoded({ ...goodPayload, ...changes }));
 const without = (name: string) =>
-  sealed(header, encoded(Object.fromEntries(Object.entries(goodPayload).filter(([key]) => key !== name))));
-const withHeader = (changes: Record<string, unknown>) => sealed(encoded({ ...goodHeader, ...changes }), body);
+  signed(header, encoded(Object.fromEntries(Object.entries(goodPayload).filter(([key]) => key !== name))));
+const withHeader = (changes: Record<string, unknown>) => signed(encoded({ ...goodHeader, ...changes }), body);
 
 function expectRefused(forged: readonly string[]): void {
   const passed = forged.filter((token) => typeof tokens.verify(token) !== 'string');
@@ -82,7 +82,7 @@ describe('a good access token', () => {
     expect(tokens.verify(withPayload({ iat: START_SECONDS + 30 }))).toEqual(claims);
     expect(tokens.verify(withPayload({ iat: START_SECONDS + 3_600 }))).toBe('issued_in_future');
     // Callers who can't sign tokens learn nothing about clocks.
-    expect(tokens.verify(sealed(header, encoded({ ...goodPayload, iat: START_SECONDS + 3_600 }), PREVIOUS))).toBe(
+    expect(tokens.verify(signed(header, encoded({ ...goodPayload, iat: START_SECONDS + 3_600 }), PREVIOUS))).toBe(
       'invalid',
     );
   });
@@ -108,7 +108,7 @@ describe('a bad access token', () => {
     const late = { exp: START_SECONDS };
     expect(tokens.verify(withPayload(late))).toBe('expired');
     const forged = [
-      sealed(header, encoded({ ...goodPayload, ...late }), 'x'.repeat(32)),
+      signed(header, encoded({ ...goodPayload, ...late }), 'x'.repeat(32)),
       withPayload({ ...late, iss: 'other' }),
       withPayload({ ...late, sub: bearer.sessionId }),
       withPayload({ ...late, role: 'root' }),
@@ -184,7 +184,7 @@ describe('a forged or altered access token is refused', () => {
   it('with the algorithm none, in any spelling, signed or not', () => {
     for (const alg of ['none', 'None', 'NONE', 'nOnE', '']) {
       const head = encoded({ ...goodHeader, alg });
-      expectRefused([`${head}.${body}.`, `${head}.${body}`, `${head}.${body}.${signature}`, sealed(head, body)]);
+      expectRefused([`${head}.${body}.`, `${head}.${body}`, `${head}.${body}.${signature}`, signed(head, body)]);
     }
     expectRefused([`${header}.${body}.`, `${header}.${body}`, jwt.sign(goodPayload, '', { algorithm: 'none' })]);
   });
@@ -198,17 +198,17 @@ describe('a forged or altered access token is refused', () => {
       ...rsa.map((algorithm) => jwt.sign(goodPayload, privateKey, { algorithm, keyid })),
       jwt.sign(goodPayload, ec.privateKey, { algorithm: 'ES256', keyid }),
       ...(['HS384', 'HS512'] as const).map((algorithm) => jwt.sign(goodPayload, SECRET, { algorithm, keyid })),
-      sealed(encoded({ ...goodHeader, alg: 'HS512' }), body, SECRET, 'sha512'),
-      sealed(header, body, SECRET, 'sha512'),
+      signed(encoded({ ...goodHeader, alg: 'HS512' }), body, SECRET, 'sha512'),
+      signed(header, body, SECRET, 'sha512'),
       // The classic attack: the public key is used as an HMAC secret.
-      sealed(header, body, publicKey.export({ type: 'spki', format: 'pem' }).toString()),
+      signed(header, body, publicKey.export({ type: 'spki', format: 'pem' }).toString()),
       ...['RS256', 'ES256', 'HS384', 'HS512', ['HS256']].map((alg) => withHeader({ alg })),
     ]);
   });
 
   it('with another secret', () => {
     const others = ['', 'secret', `${SECRET} `, SECRET.slice(1), SECRET.toUpperCase(), `${goodHeader.kid}`, header];
-    expectRefused(others.map((secret) => sealed(header, body, secret)));
+    expectRefused(others.map((secret) => signed(header, body, secret)));
     expectRefused([createAccessTokens({ ...settings, secret: 'x'.repeat(32) }).sign(bearer).token]);
   });
 
@@ -223,14 +223,14 @@ describe('a forged or altered access token is refused', () => {
       `${header}.${formerBody}.${formerSignature}`,
       `${header}.${othersBody}.${signature}`,
       `${header}.${body}.${othersSignature}`,
-      sealed(formerHeader, body, SECRET),
-      sealed(header, body, PREVIOUS),
+      signed(formerHeader, body, SECRET),
+      signed(header, body, PREVIOUS),
       ...['', '../../dev/null', "' or 1=1", '__proto__', 'constructor', null, 0].map((kid) => withHeader({ kid })),
-      sealed(encoded({ alg: 'HS256', typ: 'JWT' }), body),
+      signed(encoded({ alg: 'HS256', typ: 'JWT' }), body),
       withHeader({ jwk: ownKey.export({ format: 'jwk' }) }),
       withHeader({ jku: 'https://example.test' }),
       withHeader({ crit: ['exp'] }),
-      sealed(encoded({ ...goodHeader, jwk: ownKey.export({ format: 'jwk' }) }), body, 'x'.repeat(32)),
+      signed(encoded({ ...goodHeader, jwk: ownKey.export({ format: 'jwk' }) }), body, 'x'.repeat(32)),
     ]);
   });
 
@@ -248,7 +248,7 @@ describe('a forged or altered access token is refused', () => {
     );
     expectRefused(
       ['1e999', '-1e999', '9e99', 'NaN'].map((exp) =>
-        sealed(header, encoded(JSON.stringify({ ...goodPayload, exp: 0 }).replace('"exp":0', `"exp":${exp}`))),
+        signed(header, encoded(JSON.stringify({ ...goodPayload, exp: 0 }).replace('"exp":0', `"exp":${exp}`))),
       ),
     );
     expectRefused(['now', 1.5, 1e300, true, [START_SECONDS]].map((iat) => withPayload({ iat })));
@@ -317,9 +317,9 @@ describe('a forged or altered access token is refused', () => {
       '{',
       '',
     ];
-    expectRefused(payloads.map((payload) => sealed(header, encoded(payload))));
-    expectRefused([sealed(header, Buffer.from([0xff, 0xfe, 0x00]).toString('base64url'))]);
-    expectRefused([sealed(header, encoded(`{"__proto__":${JSON.stringify(goodPayload)}}`))]);
+    expectRefused(payloads.map((payload) => signed(header, encoded(payload))));
+    expectRefused([signed(header, Buffer.from([0xff, 0xfe, 0x00]).toString('base64url'))]);
+    expectRefused([signed(header, encoded(`{"__proto__":${JSON.stringify(goodPayload)}}`))]);
   });
 
   it('if it is too long, even if everything in it is right', () => {

@@ -60,13 +60,13 @@ describe('rate limits in memory', () => {
 
   it('report what remains, and when the window ends', async () => {
     const limits = open();
-    const facts = { limit: 5, windowSeconds: 60 };
+    const window = { limit: 5, windowSeconds: 60 };
     expect(await limits.consume(FIVE, 'ann')).toMatchObject({
       allowed: true,
       remaining: 4,
       resetSeconds: 60,
       retryAfterSeconds: 0,
-      ...facts,
+      ...window,
     });
     goTo(20_000);
     await Promise.all(times(4, () => limits.consume(FIVE, 'ann')));
@@ -76,7 +76,7 @@ describe('rate limits in memory', () => {
       remaining: 0,
       resetSeconds: 40,
       retryAfterSeconds: 40,
-      ...facts,
+      ...window,
     });
     goTo(59_999);
     expect(await limits.consume(FIVE, 'ann')).toMatchObject({ allowed: false, retryAfterSeconds: 1 });

@@ -49,7 +49,7 @@ interface Seen {
   dispute: { proposal: unknown; ending: { how: string } | null } | null;
 }
 
-async function look(id: string): Promise<Seen> {
+async function read(id: string): Promise<Seen> {
   const [row] = await app.sql<[Omit<Seen, 'dispute'>]>`
     select (select balance from token_balances where user_id = ${people.owner.userId}) as owner,
       j.most_tokens_paid as paid, j.highest_budget_min::text as budget,
@@ -125,14 +125,14 @@ async function withoutBids(state: JobState): Promise<GivenJob> {
 }
 
 async function seenEffects(key: JobTransitionKey, job: GivenJob): Promise<Effect[]> {
-  const before = await look(job.id);
+  const before = await read(job.id);
   const by = people[HAPPY_CALLS[key][1]];
   const credit = key === 'complete' && job.state === 'in_review' ? { credit_contractor: true } : {};
   const usual = { ...bodyOf(key, say, job.bids.awardee, job.proposal), ...credit };
   const body = key === 'resolveDispute' ? { resolution: PROPOSED } : usual;
   const called = await callRest(app, key, { by, job: job.id, body });
   expect([key, job.state, called.status]).toEqual([key, job.state, 200]);
-  const after = await look(job.id);
+  const after = await read(job.id);
   return (Object.keys(SIGNS) as Effect[]).filter((effect) => SIGNS[effect]?.(before, after));
 }
 

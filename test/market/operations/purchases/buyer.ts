@@ -49,7 +49,7 @@ export function refund(app: RestCaller, { token }: Person, id: string, tokens?: 
 }
 
 /** Runs the lookups that would run after fifteen minutes. Only this function runs lookups in tests. */
-export async function look(app: TestApp): Promise<void> {
+export async function runLookups(app: TestApp): Promise<void> {
   await app.sql`update purchases set look_at = now() - interval '1 ms' where look_at is not null`;
   const db = app.services.db.of({ address: 'lookups' });
   while (await lookAtPurchases(app.services, db, new AbortController().signal));

@@ -14,12 +14,12 @@ import {
   buy,
   draft,
   expectSound,
-  look,
   OWN_APP,
   publish,
   purchase,
   refund,
   RETURN_URL,
+  runLookups,
 } from './buyer.js';
 
 const stripe = new StripeDouble();
@@ -82,7 +82,7 @@ describe('Buying', () => {
     expect(await balanceOf(app, hanna)).toMatchObject({ balance: 60, bought: 50 });
     expect((await callRest(app, 'publish', { by: hanna, job })).status).toBe(200);
     expect(await balanceOf(app, hanna)).toMatchObject({ balance: 30, bought: 30 });
-    await look(app);
+    await runLookups(app);
     expect(await purchase(app, hanna, made.id)).toMatchObject({
       status: 'paid',
       paid_at: expect.any(String),
@@ -342,7 +342,7 @@ describe('Events in any order', () => {
   it('Hanna’s slow payment is credited when it arrives, even after it was reported as failed', async () => {
     const id = await bought(app, hanna);
     await deliver(app.url, stripe.payLater(id));
-    await look(app);
+    await runLookups(app);
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'pending' });
     await deliver(app.url, stripe.fail(id));
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'failed' });
@@ -359,7 +359,7 @@ describe('Lookups, without events from Stripe', () => {
     stripe.expire(expired);
     stripe.payLater(failed);
     stripe.fail(failed);
-    await look(app);
+    await runLookups(app);
     const statuses = await Promise.all([paidOne, expired, failed].map((id) => purchase(app, hanna, id)));
     expect(statuses.map((one) => one.status)).toEqual(['paid', 'expired', 'failed']);
     expect(statuses[0].receipt_url).toMatch(/^https:/);
@@ -379,7 +379,7 @@ describe('Lookups, without events from Stripe', () => {
     stripe.isDown = true;
     await buy(app, hanna);
     stripe.isDown = false;
-    await look(app);
+    await runLookups(app);
     const [row] = await app.sql`select id, session_id from purchases where user_id = ${hanna.userId}`;
     expect(row?.session_id).toBe(stripe.sessionOf(row?.id).id);
   });
@@ -388,7 +388,7 @@ describe('Lookups, without events from Stripe', () => {
     const [stuck, other] = [await bought(app, hanna), await bought(app, hanna)];
     stripe.failsFor = stripe.sessionOf(stuck).id;
     stripe.pay(other);
-    await look(app);
+    await runLookups(app);
     expect(await purchase(app, hanna, stuck)).toMatchObject({ status: 'pending' });
     expect(await purchase(app, hanna, other)).toMatchObject({ status: 'paid' });
   });
@@ -397,8 +397,8 @@ describe('Lookups, without events from Stripe', () => {
     const before = await app.metric('payment_reports_total{settlement="mismatch"}');
     const id = await bought(app, hanna);
     stripe.sessions.delete(stripe.sessionOf(id).id);
-    await look(app);
-    await look(app);
+    await runLookups(app);
+    await runLookups(app);
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'expired' });
     expect(await app.metric('payment_reports_total{settlement="mismatch"}')).toBe(before + 1);
   });
@@ -493,8 +493,8 @@ describe('Refunds', () => {
     expect(await balanceOf(app, hanna)).toMatchObject({ balance: 40, bought: 30 });
     expect((await refund(app, ada, id, 20)).body.details.code).toBe('INVALID_TRANSITION');
     stripe.isDown = false;
-    await look(app);
-    await look(app);
+    await runLookups(app);
+    await runLookups(app);
     expect(await purchase(app, hanna, id)).toMatchObject({ status: 'paid', refunded_tokens: 20, refunded_amount: 200 });
     expect(stripe.moneyOf(id)).toBe(300);
   });

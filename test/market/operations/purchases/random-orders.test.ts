@@ -4,7 +4,7 @@ import { checkDatabase } from '../../../setup/database/checker.js';
 import { seedFrom } from '../../../setup/random/seed.js';
 import { deliver, StripeDouble } from '../../../setup/stripe.js';
 import { admin } from '../../../story/cast.js';
-import { look, OWN_APP } from './buyer.js';
+import { OWN_APP, runLookups } from './buyer.js';
 import { playHistories } from './random-orders.js';
 
 const stripe = new StripeDouble();
@@ -24,7 +24,7 @@ it(
   'random histories credit each payment once, and the rows agree with Stripe to the cent',
   async () => {
     const send = async (event: object) => expect((await deliver(app.url, event)).status).toBeOneOf([200, 503]);
-    const world = { app, stripe, ada: await admin(app), send, look: () => look(app) };
+    const world = { app, stripe, ada: await admin(app), send, runLookups: () => runLookups(app) };
     await playHistories(world, HISTORIES, seedFrom(process.env.FC_SEED));
     expect(await checkDatabase(app.sql)).toEqual([]);
   },

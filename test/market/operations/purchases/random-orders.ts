@@ -18,7 +18,7 @@ export interface World {
   /** Stripe sends an event. */
   send(event: StripeEvent): Promise<unknown>;
   /** The server asks Stripe about every purchase that's waiting. */
-  look(): Promise<void>;
+  runLookups(): Promise<void>;
 }
 
 const STEPS = 24;
@@ -79,7 +79,7 @@ export async function playHistory({ app, stripe, ada, ...world }: World, buyer: 
     closeDispute: () =>
       disputes(stripe).length > 0 && stripe.closeDispute(dice.pick(disputes(stripe)), dice.pick(['won', 'lost'])),
     deliver: () => own().length > 0 && world.send(dice.pick(own())),
-    look: world.look,
+    runLookups: world.runLookups,
     grant: () =>
       app.rest('POST', '/v1/tokens/adjustments', {
         token: ada.token,
@@ -105,7 +105,7 @@ export async function playHistory({ app, stripe, ada, ...world }: World, buyer: 
     [1, 'dispute'],
     [1, 'closeDispute'],
     [8, 'deliver'],
-    [2, 'look'],
+    [2, 'runLookups'],
     [1, 'grant'],
     [2, 'change'],
   ] as const;
@@ -134,8 +134,8 @@ export async function sendTheRest({ app, stripe, ...world }: World, firstEvent: 
   const ended = await app.sql`select id from purchases where status in ('expired', 'failed')`;
   const ids = new Set(ended.map(({ id }) => id as unknown));
   for (const event of events.filter(({ data }) => ids.has(orderIn(data.object)))) await world.send(event);
-  await world.look();
-  await world.look();
+  await world.runLookups();
+  await world.runLookups();
 }
 
 function orderIn(object: object): unknown {

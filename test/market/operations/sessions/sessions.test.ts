@@ -555,7 +555,7 @@ function partsOf(token: string): string[] {
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-function sealed(header: string, payload: string, secret: string): string {
+function signed(header: string, payload: string, secret: string): string {
   return `${header}.${payload}.${createHmac('sha256', secret).update(`${header}.${payload}`).digest('base64url')}`;
 }
 
@@ -563,5 +563,5 @@ function sealed(header: string, payload: string, secret: string): string {
 function expired(token: string): string {
   const [header = '', payload = ''] = partsOf(token);
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
-  return sealed(header, encoded({ ...claims, exp: claims.iat - 1 }), JWT_SECRET);
+  return signed(header, encoded({ ...claims, exp: claims.iat - 1 }), JWT_SECRET);
 }

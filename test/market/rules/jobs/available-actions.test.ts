@@ -22,13 +22,13 @@ import {
 import { newId } from '../../../../src/market/store/new-id.js';
 import { ada, carla, cyrus, hannah, hugo, kitchen } from '../people.js';
 
-interface ActionFacts extends Partial<JobFacts> {
+interface ActionInput extends Partial<JobFacts> {
   readonly job: Parameters<typeof actionsOn>[1];
 }
 
-const availableActions = (viewer: Viewer, { job, ...given }: ActionFacts) => actionsOn(viewer, job, given);
+const availableActions = (viewer: Viewer, { job, ...given }: ActionInput) => actionsOn(viewer, job, given);
 
-function facts(status: JobState, overrides: Partial<ActionFacts> = {}): ActionFacts {
+function facts(status: JobState, overrides: Partial<ActionInput> = {}): ActionInput {
   return {
     job: kitchen(status),
     ownBids: [],
@@ -44,13 +44,13 @@ function facts(status: JobState, overrides: Partial<ActionFacts> = {}): ActionFa
   };
 }
 
-function allowed(viewer: Viewer, given: ActionFacts): JobActionName[] {
+function allowed(viewer: Viewer, given: ActionInput): JobActionName[] {
   return availableActions(viewer, given)
     .filter((entry) => entry.allowed)
     .map((entry) => entry.action);
 }
 
-function entry(viewer: Viewer, action: JobActionName, given: ActionFacts) {
+function entry(viewer: Viewer, action: JobActionName, given: ActionInput) {
   return availableActions(viewer, given).find((candidate) => candidate.action === action);
 }
 
@@ -145,7 +145,7 @@ describe('an action that the end of a deadline takes away', () => {
 });
 
 describe('the refusal that comes first', () => {
-  test.each<[name: string, viewer: Viewer, action: JobActionName, given: ActionFacts, reason: string | null]>([
+  test.each<[name: string, viewer: Viewer, action: JobActionName, given: ActionInput, reason: string | null]>([
     ['Carla: her role comes before the state', carla, 'PUBLISH', facts('completed'), 'FORBIDDEN'],
     [
       'Hugo: whose job it is comes before its gaps',
@@ -329,7 +329,7 @@ describe('once Hannah has requested changes', () => {
   });
 
   test('she can dispute the work in progress and can no longer cancel it', () => {
-    const sentence = (action: JobActionName, given: ActionFacts) => entry(hannah, action, given)?.message;
+    const sentence = (action: JobActionName, given: ActionInput) => entry(hannah, action, given)?.message;
     expect(sentence('DISPUTE', facts('in_progress'))).toBe('Only a job in review can be disputed.');
     expect(sentence('DISPUTE', after('in_progress'))).toBeNull();
     expect(sentence('DISPUTE', after('disputed'))).toBe('Only a job in progress or a job in review can be disputed.');
@@ -361,10 +361,10 @@ test('Hannah can reopen a job twice, and Carla can decline it again', () => {
 });
 
 describe('the operations offered to a refused caller', () => {
-  const offered = (viewer: Viewer, { job, ...given }: ActionFacts) => allowedOperations(viewer, job, given);
+  const offered = (viewer: Viewer, { job, ...given }: ActionInput) => allowedOperations(viewer, job, given);
   const theirOwn = { eventId: newId('event'), by: hannah.userId };
 
-  test.each<[name: string, viewer: Viewer, given: ActionFacts, operations: string[]]>([
+  test.each<[name: string, viewer: Viewer, given: ActionInput, operations: string[]]>([
     ['Carla in a dispute', carla, facts('disputed'), ['escalateJob', 'resolveDispute', 'acceptResolution']],
     ['Cyrus in a dispute', cyrus, facts('disputed', { ownBids: ['rejected'] }), []],
     ['Hannah before bids', hannah, facts('open'), ['awardJob', 'cancelJob', 'updateJob', 'extendDeadline']],

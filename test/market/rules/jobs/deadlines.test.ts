@@ -291,7 +291,7 @@ describe('a check of a stake', () => {
   });
 });
 
-describe('a look at a job in review', () => {
+describe('a check of a job in review', () => {
   const reminded = (days: number, isWarned = true) => timer({ remindedAt: day(days), isWarned });
 
   it('waits for the next reminder, and then for the end', () => {
@@ -352,7 +352,7 @@ describe('what is upcoming for a job in review', () => {
     expect(at({ remindedAt: day(12), isWarned: true, nextCheckAt: day(14) })).toEqual(day(14));
   });
 
-  it('comes 48 hours after a late reminder, or after the next look if there was none', () => {
+  it('comes 48 hours after a late reminder, or after the next check if there was none', () => {
     expect(at({ remindedAt: day(13), isWarned: true, nextCheckAt: day(15) })).toEqual(day(15));
     expect(at({ remindedAt: day(12), isWarned: false, nextCheckAt: day(20) })).toEqual(day(22));
     expect(at({ nextCheckAt: day(20) })).toEqual(day(22));

@@ -187,24 +187,24 @@ class Lots {
 
 it('500 random movements lead to the same balances as plain lots, and the audit agrees', async () => {
   const dice = diceOf(7);
-  const whole = (most: number) => dice.int(1, most);
+  const upTo = (most: number) => dice.int(1, most);
   const hanna = await homeowner(app, 'Hanna');
   const lots = new Lots();
   const published: { jobId: JobId; granted: number; bought: number }[] = [];
   const steps: Record<string, () => Promise<unknown>> = {
     grant: () => {
-      const change = whole(30);
+      const change = upTo(30);
       lots.credit(change, 0);
       return move(hanna, { change, reason: 'adjustment' });
     },
     buy: () => {
-      const tokens = whole(50);
+      const tokens = upTo(50);
       lots.credit(0, tokens);
       return buy(hanna, tokens);
     },
     publish: async () => {
       if (lots.balance === 0) return;
-      const amount = whole(Math.min(30, lots.balance));
+      const amount = upTo(Math.min(30, lots.balance));
       const jobId = newId('job');
       published.push({ jobId, ...lots.spend(amount) });
       await move(hanna, { change: -amount, reason: 'publish', jobId });
@@ -223,7 +223,7 @@ it('500 random movements lead to the same balances as plain lots, and the audit 
         lots.spend(lots.balance);
         await move(hanna, { change, reason: 'chargeback' });
       }
-      const debt = whole(40);
+      const debt = upTo(40);
       lots.debt += debt;
       await addDebt(db(), { userId: idOf(hanna), debt });
     },

@@ -144,7 +144,7 @@ describe('a delivery', () => {
 const TYPES = ['job.published', 'job.updated', 'job.awarded'] as const satisfies EventType[];
 
 /** What happens next. Numbers choose among the owners and endpoints. */
-const anyStep = fc.oneof(
+const anyAction = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({ kind: fc.constant('event' as const), owner: fc.nat(1), type: fc.constantFrom(...TYPES) }),
@@ -159,7 +159,7 @@ const anyStep = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('wait' as const), at: fc.nat(3) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('clean up' as const) }) },
 );
-type Step = typeof anyStep extends fc.Arbitrary<infer S> ? S : never;
+type Action = typeof anyAction extends fc.Arbitrary<infer S> ? S : never;
 
 class History {
   readonly #endpoints: { id: WebhookEndpointId; owner: number; types: readonly string[]; expected: number[] }[] = [];
@@ -171,22 +171,22 @@ class History {
     readonly jobs: readonly JobId[],
   ) {}
 
-  async take(step: Step): Promise<void> {
-    switch (step.kind) {
+  async take(action: Action): Promise<void> {
+    switch (action.kind) {
       case 'event':
-        return this.#expect(step.owner, step.type, await log.event(this.jobs[step.owner]!, step.type));
+        return this.#expect(action.owner, action.type, await log.event(this.jobs[action.owner]!, action.type));
       case 'account event':
-        return this.#expect(step.owner, FAILING, await log.accountEvent(this.owners[step.owner]!, FAILING));
+        return this.#expect(action.owner, FAILING, await log.accountEvent(this.owners[action.owner]!, FAILING));
       case 'step':
-        return void (await enqueueNextBatch(log.db, step));
+        return void (await enqueueNextBatch(log.db, action));
       case 'match':
         return log.matchUpTo(this.#last);
       case 'endpoint': {
-        const id = await log.endpoint(this.owners[step.owner]!, step.types, [FAILING]);
-        return void this.#endpoints.push({ ...step, id, expected: [] });
+        const id = await log.endpoint(this.owners[action.owner]!, action.types, [FAILING]);
+        return void this.#endpoints.push({ ...action, id, expected: [] });
       }
       case 'wait': {
-        const id = this.#endpoints[step.at]?.id ?? '';
+        const id = this.#endpoints[action.at]?.id ?? '';
         return void (await log.sql`update webhook_endpoints set waits_for_matching = true where id = ${id}`);
       }
       case 'clean up':
@@ -217,12 +217,12 @@ class History {
 const FAILING = 'webhook.failing';
 
 it('has the position of the one before it, in any history of events, steps, searches, and cleanups', async () => {
-  const property = async (steps: Step[]) => {
+  const property = async (actions: Action[]) => {
     const owners = [await log.homeowner(), await log.homeowner()];
     const history = new History(owners, await Promise.all(owners.map((owner) => log.job(owner))));
-    for (const step of steps) await history.take(step);
+    for (const action of actions) await history.take(action);
     await history.finish();
     await log.sql`update webhook_endpoints set deleted_at = now() where deleted_at is null`;
   };
-  await fc.assert(fc.asyncProperty(fc.array(anyStep, { minLength: 10, maxLength: 60 }), property), { numRuns: 25 });
+  await fc.assert(fc.asyncProperty(fc.array(anyAction, { minLength: 10, maxLength: 60 }), property), { numRuns: 25 });
 });

@@ -51,7 +51,7 @@ export const ANSWERS: readonly (readonly [outcome: string, check: (asker: Asker)
   ],
 
   [
-    'nor that a log-in, a refresh or a log-out was one',
+    'nor that a login, a refresh, or a logout was one',
     async (asker) => {
       const { email, password } = asker.people.homeowner();
       const login = await ask(
@@ -139,7 +139,7 @@ export const ANSWERS: readonly (readonly [outcome: string, check: (asker: Asker)
   ],
 
   [
-    'a thousand unknown names in a REST body are named up to fifty and counted, on the log-in route too',
+    'a thousand unknown names in a REST body are named up to fifty and counted, on the login route too',
     async (asker) => {
       const { token } = asker.people.homeowner();
       for (const path of ['/v1/auth/login', '/v1/auth/signup/homeowner', '/v1/auth/refresh', '/v1/jobs']) {

@@ -66,7 +66,7 @@ function send({ method = 'GET', path, headers = {}, body }, agent, token) {
     };
     tally.sent += 1;
     const sent = request({ host: '127.0.0.1', port, method, path: numbered(path), headers: all, agent }, (response) => {
-      response.on('data', look);
+      response.on('data', record);
       response.once('close', () => {
         tally.answered += 1;
         tally.slowestMs = Math.max(tally.slowestMs, Math.round(performance.now() - began));
@@ -157,7 +157,7 @@ function fragmented(count) {
 function readFrom(socket, take, timers) {
   if (take === 'nothing') return socket.pause();
   const seen = (chunk) => {
-    look(chunk);
+    record(chunk);
     for (const [, status] of chunk.toString('latin1').matchAll(/HTTP\/1\.[01] (\d{3}) /g)) {
       tally.answered += 1;
       count(tally.statuses, status);
@@ -168,7 +168,7 @@ function readFrom(socket, take, timers) {
   timers.push(setInterval(() => seen(socket.read(take.bytes) ?? Buffer.alloc(0)), take.everyMs));
 }
 
-function look(chunk) {
+function record(chunk) {
   tally.bytes += chunk.length;
   if (chunk.includes('"INTERNAL"')) tally.internal += 1;
 }

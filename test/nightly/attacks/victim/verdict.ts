@@ -53,7 +53,7 @@ export function delaysOf({ experience, isBehindProxy }: Outcome): string[] {
   return messagesOf([
     [readMs >= READ_MS_MAX, `a read took ${readMs} ms`],
     [publishMs >= PUBLISH_MS_MAX, `a publication took ${publishMs} ms`],
-    [logInMs >= LOG_IN_MS_MAX, `the log-in took ${logInMs} ms`],
+    [logInMs >= LOG_IN_MS_MAX, `the login took ${logInMs} ms`],
     [healthMs >= healthMsMax, `/healthz took ${healthMs} ms`],
   ]);
 }
@@ -63,7 +63,7 @@ function messagesOf(findings: Findings): string[] {
 }
 
 const COLUMNS =
-  'row,who,read,publish,log-in,healthz,plain server,refused,peak MB,then MB,verdict,the attacker’s answers'.split(',');
+  'row,who,read,publish,login,healthz,plain server,refused,peak MB,then MB,verdict,the attacker’s answers'.split(',');
 
 export function printTable(outcomes: readonly Outcome[], calm: Experience | undefined): void {
   const lines = outcomes.map((outcome) => {

@@ -157,7 +157,7 @@ function writesOf(notes: Notes, call: Call, agent: Agent, { open, drafts }: { op
 /** Once, because a user can't log in often. */
 async function logIn(notes: Notes, call: Call, { email, password }: Person): Promise<void> {
   await sleep(LOGS_IN_AFTER_MS);
-  await notes.add('logIn', 'log-in', call('/v1/auth/login', { method: 'POST', body: { email, password } }));
+  await notes.add('logIn', 'login', call('/v1/auth/login', { method: 'POST', body: { email, password } }));
 }
 
 /** Like browsers and proxies, keeps a connection open after a response, before the next request. */

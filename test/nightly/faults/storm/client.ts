@@ -30,7 +30,7 @@ export interface Lane {
   readonly contractors: readonly [Member, Member];
 }
 
-export interface ClientParts {
+export interface ClientOptions {
   readonly number: number;
   readonly lane: Lane;
   readonly admin: Member;
@@ -116,7 +116,7 @@ export function openClient({
   history,
   onAttempt,
   isGivenUp = () => false,
-}: ClientParts): Client {
+}: ClientOptions): Client {
   const jobs: OwnJob[] = [];
   const over: OwnJob[] = [];
   let count = 0;

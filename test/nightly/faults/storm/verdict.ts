@@ -121,7 +121,7 @@ interface JobStory {
   /** The event that an ending left. Undefined if an admin completes a complete job. */
   ending: Entry | undefined;
   /** What followed from the events in the log, if the job ever returned to an earlier state. */
-  consequences: Predicted[] | undefined;
+  effects: Predicted[] | undefined;
 }
 
 /**
@@ -195,7 +195,7 @@ function storyOf(done: readonly Entry[], { events }: Rows): Story {
       awardedBid: null,
       paid: 0,
       ending: undefined,
-      consequences: undefined,
+      effects: undefined,
     });
   }
   for (const entry of done) {
@@ -266,7 +266,7 @@ const BID_REACHED: Readonly<Record<string, string>> = {
 function replay(job: JobStory, log: Rows['events']): void {
   const isLive = ({ status }: BidStory) => ['pending', 'viewed', 'shortlisted'].includes(status);
   const following = new Set<string>();
-  const consequences: Predicted[] = [];
+  const effects: Predicted[] = [];
   let awarded: BidStory | undefined;
   let passedOver = new Map<BidStory, string>();
   job.status = 'draft';
@@ -280,7 +280,7 @@ function replay(job: JobStory, log: Rows['events']): void {
       following.add(`${event} ${bid.id}`);
       // The award itself predicts the acceptance.
       if (cause && event !== 'bid.accepted')
-        consequences.push({ overloadCause: cause, facts: [eventFact(event, job.id, bid.id, actor, '')] });
+        effects.push({ overloadCause: cause, lines: [eventLine(event, job.id, bid.id, actor, '')] });
     };
     const reached = REACHED[type];
     if (reached !== undefined) job.status = reached;
@@ -303,7 +303,7 @@ function replay(job: JobStory, log: Rows['events']): void {
     }
   }
   job.awardedBid = awarded?.id ?? null;
-  job.consequences = consequences;
+  job.effects = effects;
 }
 
 // Events, transfers, and records: nothing missing, doubled, or extra
@@ -316,15 +316,15 @@ const TAGGED_EVENTS = new Set(
     .concat('job.dispute_resolved', 'job.resolution_proposed'),
 );
 
-function eventFact(type: string, job: string, about: string, actor: string | null, tag: string): string {
+function eventLine(type: string, job: string, about: string, actor: string | null, tag: string): string {
   return `event ${type} ${job} ${about} by ${actor} ${TAGGED_EVENTS.has(type) ? tag : ''}`;
 }
 
-/** The rows that a success must have left, apart from its effects on others involved in the job. */
-function factsOf(entry: Entry, story: Story): string[] {
+/** A line for each row that a success must have left, apart from its effects on others involved in the job. */
+function linesOf(entry: Entry, story: Story): string[] {
   const { op, by, job = dataOf(entry).id, bid = dataOf(entry).id, body } = entry.request;
   const record = `record ${by.userId} ${op === 'adjustTokens' ? op : isRead(op) ? '' : operationName(op)} ${entry.tag}`;
-  const event = (type: string, about = '') => eventFact(type, job, about, by.userId, entry.tag);
+  const event = (type: string, about = '') => eventLine(type, job, about, by.userId, entry.tag);
   const transfer = (user: string, change: number, reason: string, about: string) =>
     `transfer ${user} ${change} ${reason} ${about}`;
   const reported = story.jobs.get(job);
@@ -368,23 +368,23 @@ function factsOf(entry: Entry, story: Story): string[] {
 }
 
 /** Bids that ended with their job or were passed over, by any caller, and the admin's action that ended a job. */
-function consequencesOf(story: Story, happened: ReadonlyMap<string, number>): Predicted[] {
+function effectsOf(story: Story, happened: ReadonlyMap<string, number>): Predicted[] {
   const predicted: Predicted[] = [];
   const rejectedByHand = new Set(
     [...story.jobs.values()].flatMap(({ entries }) =>
       entries.filter(({ request }) => request.op === 'reject').map(({ request }) => request.bid),
     ),
   );
-  for (const { id, bids, entries, ending, consequences } of story.jobs.values()) {
+  for (const { id, bids, entries, ending, effects } of story.jobs.values()) {
     const completing = entries.filter(({ request }) => request.op === 'complete');
     const left = completing.filter((entry) => happened.has(completionOf(entry, id)));
     // Of several admins' completions, only the first leaves an event. If the job was already complete, none does.
     if (completing.length > 0 && (ending?.request.op === 'complete' || left.length > 0)) {
       const first = left[0] ?? completing[0];
-      if (first) predicted.push({ overloadCause: first, facts: [completionOf(first, id)] });
+      if (first) predicted.push({ overloadCause: first, lines: [completionOf(first, id)] });
     }
-    if (consequences) {
-      predicted.push(...consequences);
+    if (effects) {
+      predicted.push(...effects);
       continue;
     }
     const cause = entries.find(({ request }) => request.op === 'award') ?? left[0] ?? ending;
@@ -392,7 +392,7 @@ function consequencesOf(story: Story, happened: ReadonlyMap<string, number>): Pr
       if (bid.status !== 'rejected' || rejectedByHand.has(bid.id) || !cause) continue;
       predicted.push({
         overloadCause: cause,
-        facts: [eventFact('bid.rejected', id, bid.id, cause.request.by.userId, '')],
+        lines: [eventLine('bid.rejected', id, bid.id, cause.request.by.userId, '')],
       });
     }
   }
@@ -400,18 +400,18 @@ function consequencesOf(story: Story, happened: ReadonlyMap<string, number>): Pr
 }
 
 const completionOf = ({ request, tag }: Entry, job: string) =>
-  eventFact('job.completed', job, '', request.by.userId, tag);
+  eventLine('job.completed', job, '', request.by.userId, tag);
 
 interface Predicted {
   readonly overloadCause: Entry;
-  readonly facts: string[];
+  readonly lines: string[];
 }
 
 function historyOf(done: readonly Entry[], story: Story, rows: Rows, people: readonly Participant[]): Finding[] {
   const found: Finding[] = [];
   const happened = counted([
     ...rows.events.map(({ type, job_id, actor_id, data }) =>
-      eventFact(
+      eventLine(
         type,
         job_id,
         typeof data.bidId === 'string' && type.startsWith('bid.') ? data.bidId : '',
@@ -426,28 +426,28 @@ function historyOf(done: readonly Entry[], story: Story, rows: Rows, people: rea
     ...rows.records.map(({ user_id, operation, key }) => `record ${user_id} ${operation} ${key}`),
   ]);
   const predicted = [
-    ...done.map((entry): Predicted => ({ overloadCause: entry, facts: factsOf(entry, story) })),
-    ...consequencesOf(story, happened),
+    ...done.map((entry): Predicted => ({ overloadCause: entry, lines: linesOf(entry, story) })),
+    ...effectsOf(story, happened),
   ];
   const expected = counted([
-    ...predicted.flatMap(({ facts }) => facts),
+    ...predicted.flatMap(({ lines }) => lines),
     ...people
       .filter(({ signUpBonus }) => signUpBonus > 0)
       .map(({ userId, signUpBonus }) => `transfer ${userId} ${signUpBonus} signup_bonus `),
   ]);
 
-  for (const { overloadCause, facts } of predicted) {
-    const missing = facts.filter((fact) => (happened.get(fact) ?? 0) < (expected.get(fact) ?? 0));
+  for (const { overloadCause, lines } of predicted) {
+    const missing = lines.filter((line) => (happened.get(line) ?? 0) < (expected.get(line) ?? 0));
     if (missing.length === 0) continue;
-    const kind = missing.length === facts.length ? 'lost' : 'half-applied';
+    const kind = missing.length === lines.length ? 'lost' : 'half-applied';
     found.push({ kind, what: `${nameOf(overloadCause)} was acknowledged, and there is no ${missing.join(', no ')}` });
   }
-  for (const [fact, times] of happened) {
-    const predictedTimes = expected.get(fact) ?? 0;
+  for (const [line, times] of happened) {
+    const predictedTimes = expected.get(line) ?? 0;
     if (times <= predictedTimes) continue;
     found.push({
       kind: predictedTimes > 0 ? 'doubled' : 'unaccounted',
-      what: `${fact} is there ${times} times; ${predictedTimes} were acknowledged`,
+      what: `${line} is there ${times} times; ${predictedTimes} were acknowledged`,
     });
   }
   for (const person of people) {
@@ -458,9 +458,9 @@ function historyOf(done: readonly Entry[], story: Story, rows: Rows, people: rea
   return found;
 }
 
-function counted(facts: readonly string[]): Map<string, number> {
+function counted(lines: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const fact of facts) counts.set(fact, (counts.get(fact) ?? 0) + 1);
+  for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
   return counts;
 }
 

@@ -56,25 +56,25 @@ export const ATTACKS: [name: string, query: string, limits: Limit[], besides?: B
     ['aliases', 'rootMutations', 'entries'],
   ],
   [
-    'a log-in and a sign-up, dressed in fragments',
+    'a login and a sign-up, dressed in fragments',
     `mutation { ...A ... { ...B } } fragment A on Mutation { ${LOG_IN(0)} } fragment B on Mutation { ... on ` +
       `Mutation { ${SIGN_UP} } }`,
     ['entries'],
   ],
   [
-    'two log-ins of which a variable skips one',
+    'two logins of which a variable skips one',
     `mutation ($no: Boolean!) { ${LOG_IN(0)} ${LOG_IN(1, '@skip(if: $no)')} }`,
     ['entries'],
     { variables: { no: true } },
   ],
   [
-    'log-ins behind the name of a harmless operation',
+    'logins behind the name of a harmless operation',
     `query Harmless { __typename } mutation Guess { ${times(3, (i) => LOG_IN(i))} }`,
     ['entries'],
     { operationName: 'Harmless' },
   ],
   [
-    'log-ins under a name that no operation bears',
+    'logins under a name that no operation bears',
     `mutation Guess { ${times(3, (i) => LOG_IN(i))} }`,
     [],
     { operationName: 'constructor' },

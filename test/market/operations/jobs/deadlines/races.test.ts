@@ -38,7 +38,7 @@ interface Race {
   readonly refusal: string | null;
 }
 
-const nothing = () => ({ body: {} });
+const emptyInput = () => ({ body: {} });
 
 const RACES: Readonly<Record<string, Race>> = {
   'an approval, and the clock’s': {
@@ -111,7 +111,7 @@ const RACES: Readonly<Record<string, Race>> = {
     clock: 'completed by job.decision_stood',
     refusal: 'INVALID_TRANSITION',
   },
-  'a look at a bid, and the release of its stake': {
+  'a view of a bid, and the release of its stake': {
     state: 'open',
     days: [1.1, 2],
     key: 'view',
@@ -126,7 +126,7 @@ const RACES: Readonly<Record<string, Race>> = {
     days: [1.1, 2],
     key: 'withdraw',
     who: 'bidder',
-    asked: ({ bids }) => ({ bid: bids.bidder!, ...nothing() }),
+    asked: ({ bids }) => ({ bid: bids.bidder!, ...emptyInput() }),
     person: 'withdrawn, released hold',
     clock: 'withdrawn, released hold',
     refusal: null,

@@ -306,16 +306,16 @@ describe('from remind to act', () => {
       await old();
       const before = await former.clockEvents(job);
       let settling: Promise<void> | undefined;
-      let looking: Promise<void> | undefined;
+      let checking: Promise<void> | undefined;
       await former.sql.begin(async (tx) => {
         // Keeps the new settings from being stored.
         await tx`select from deadline_clock for update`;
         settling = act();
         await waiting(former, 1);
-        looking = old();
+        checking = old();
         await waiting(former, 2);
       });
-      await Promise.all([settling, looking]);
+      await Promise.all([settling, checking]);
       expect(await former.clockEvents(job)).toEqual([...before, OWNER]);
       await moveTo(former, 102.1);
       await act();
@@ -332,11 +332,11 @@ describe('from remind to act', () => {
     let both: Promise<unknown> | undefined;
     await former.sql.begin(async (tx) => {
       await tx`select from jobs for update`;
-      const looking = old();
+      const checking = old();
       await waiting(former, 1);
       const settling = act();
       await waiting(former, 2);
-      both = Promise.all([looking, settling]);
+      both = Promise.all([checking, settling]);
     });
     await both;
     expect(await former.clockEvents(job)).toEqual([OWNER]);
@@ -483,7 +483,7 @@ test('a server of the former release moves a job without knowing about deadlines
   expect(restOutcome(await callRest(app, 'review', rate))).toMatchObject({ ok: true });
 });
 
-test('a server of the former release stakes tokens without planning a look, and the stake has a deadline', async () => {
+test('a server of the former release adds a stake without planning a check, and the stake has a deadline', async () => {
   const app = await opened({});
   const { sql, people } = app;
   const job = await givenJob(app, 'open', people, { offers: { bidder: { guaranteed_view: true } } });

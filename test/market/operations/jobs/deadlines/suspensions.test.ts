@@ -26,7 +26,7 @@ async function call({ userId }: Person, what: 'suspend' | 'restore'): Promise<vo
   const body = what === 'suspend' ? { reason: 'Under review.' } : {};
   const answer = await app.rest('POST', `/v1/users/${userId}/${what}`, { token, body });
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  // The clock notices at its next look.
+  // The clock notices at its next check.
   await app.days(0);
 }
 

@@ -194,7 +194,7 @@ export const CONNECTIONS: readonly Row[] = [
     ],
   },
   {
-    name: 'log-ins whose X-Forwarded-For is another one each time',
+    name: 'logins whose X-Forwarded-For is another one each time',
     who: 'anonymous',
     hashesOn: true,
     attacks: () => [

@@ -95,7 +95,7 @@ export const FINDINGS: readonly Row[] = [
     ],
   },
   {
-    name: '200,000 tiny requests sent ahead behind one log-in, then a hang-up',
+    name: '200,000 tiny requests sent ahead behind one login, then a hang-up',
     finding: 2,
     isOfConnections: true,
     who: 'anonymous',
@@ -113,7 +113,7 @@ export const FINDINGS: readonly Row[] = [
     ],
   },
   {
-    name: 'dry runs of log-ins, 25 at once, then five a second',
+    name: 'dry runs of logins, 25 at once, then five a second',
     finding: 3,
     who: 'anonymous',
     hashesOn: true,
@@ -247,7 +247,7 @@ export const FINDINGS: readonly Row[] = [
   nestedRow('bids(after:)', 'bids(first: 1, after: $after) { nodes { id } }', 'bids'),
   nestedRow('timeline(after:)', 'timeline(first: 1, after: $after) { nodes { id } }', 'timeline'),
   {
-    name: '110 wrong log-ins at once',
+    name: '110 wrong logins at once',
     finding: 6,
     who: 'anonymous',
     hashesOn: true,
@@ -268,7 +268,7 @@ export const FINDINGS: readonly Row[] = [
       })),
   },
   {
-    name: '6,000 unknown names in a body, on the log-in route too',
+    name: '6,000 unknown names in a body, on the login route too',
     finding: 7,
     who: 'one account',
     hashesOn: true,

@@ -39,7 +39,7 @@ export const LEFT_BEHIND: readonly Row[] = [
     first: bytesOf('GET', '/v1/jobs?per_page=100', { headers: ['Authorization: Bearer @TOKEN@'] }).repeat(200),
     hangUpAfterMs: 3,
   }),
-  leftBehind('log-ins', {
+  leftBehind('logins', {
     hashesOn: true,
     connections: 300,
     first: bytesOf('POST', '/v1/auth/login', { body: JSON.stringify(WRONG_LOG_IN) }),

@@ -20,7 +20,7 @@ const SIGN_UP_DOCUMENT =
 
 export const LOG_INS: readonly Row[] = [
   {
-    name: 'log-ins for many e-mails from eight addresses',
+    name: 'logins for many e-mails from eight addresses',
     who: 'anonymous',
     hashesOn: true,
     attacks: ({ addresses }) => [
@@ -28,7 +28,7 @@ export const LOG_INS: readonly Row[] = [
     ],
   },
   {
-    name: 'log-ins given up by a reset as soon as they are sent, from ten addresses',
+    name: 'logins given up by a reset as soon as they are sent, from ten addresses',
     who: 'anonymous',
     hashesOn: true,
     attacks: ({ addresses }) => [
@@ -102,7 +102,7 @@ export const LOG_INS: readonly Row[] = [
     ],
   },
   {
-    name: 'right log-ins with 100 accounts at once',
+    name: 'right logins with 100 accounts at once',
     who: '600 accounts',
     hashesOn: true,
     attacks: ({ people }) => [

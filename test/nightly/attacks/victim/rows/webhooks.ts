@@ -27,5 +27,5 @@ function selfPointing(name: string, path: string): Row {
 
 export const WEBHOOKS: readonly Row[] = [
   selfPointing('webhooks that lead back to GraphQL', '/graphql'),
-  selfPointing('webhooks that lead back to the log-in', '/v1/auth/login'),
+  selfPointing('webhooks that lead back to the login', '/v1/auth/login'),
 ];

@@ -38,7 +38,7 @@ function Home() {
   return (
     <>
       <header>
-        <a href="#/jobs">Jobs</a> <a href="#/log-ins">Log-ins</a> <a href="#/webhooks">Webhooks</a>{' '}
+        <a href="#/jobs">Jobs</a> <a href="#/logins">Logins</a> <a href="#/webhooks">Webhooks</a>{' '}
         <b data-testid="who">{user.firstName}</b> <span data-testid="tokens">{tokens.available}</span> of{' '}
         {tokens.balance} tokens, code {referralCode}, <span data-testid="news">{news}</span> pieces of news <Bell />
         <button onClick={() => void logOut(send)}>Log out</button>
@@ -47,7 +47,7 @@ function Home() {
       <label>
         Note to myself <input value={note} onChange={(event) => setNote(event.target.value)} />
       </label>
-      {place === '#/log-ins' ? (
+      {place === '#/logins' ? (
         <LogIns />
       ) : place === '#/webhooks' ? (
         <WebhooksPage />

@@ -12,7 +12,7 @@ export function JobPage({ id }: { id: string }) {
   const graph = useGraph();
   const { data, error, again } = graph.useRead(JOB, { id });
   const send = graph.useWrite();
-  const look = useOneAtATime(again);
+  const reread = useOneAtATime(again);
   const [pack, setPack] = useState<string | null>();
   const write: typeof send = (document, variables) =>
     send(document, variables)
@@ -20,10 +20,10 @@ export function JobPage({ id }: { id: string }) {
         setPack(error.pack);
         throw error;
       })
-      .finally(look);
+      .finally(reread);
   const job = data?.job;
   const positions = job?.timeline.edges.flatMap(({ node }) => node.position ?? []);
-  useEvents(JOB_EVENTS, { jobId: id }, positions && (positions.at(-1) ?? '0'), look);
+  useEvents(JOB_EVENTS, { jobId: id }, positions && (positions.at(-1) ?? '0'), reread);
   if (!job) return <main>{error ?? 'One moment …'}</main>;
   // If the user doesn’t have enough tokens, the error names the pack to buy.
   const allowed = job.availableActions

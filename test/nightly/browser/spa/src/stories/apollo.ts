@@ -9,17 +9,17 @@ import { sendWith } from '../apollo-send';
 import { JOB, JOB_EVENTS, MY_EVENTS, WHO } from '../documents';
 import { LAST_POSITION, MY_EVENTS as EVENTS_ON_MY_JOBS, positionIn } from '../my-events';
 import { logIn, SIGN_UP_HOMEOWNER, signUp } from '../sign-in';
-import { BID, BIDS, CREATE, DELETE, FIRST_EVENTS, LISTS, MESSAGES, OFFERS, READS, type Step } from './documents';
+import { BID, BIDS, CREATE, DELETE, FIRST_EVENTS, LISTS, MESSAGES, OFFERS, READS, type ListRead } from './documents';
 import { firstOf } from './streams';
 
 export { typePolicies } from '../apollo-cache';
 
 const PAGES_MAX = 20;
 
-export async function readOneByOne(api: string, steps: readonly Step[]): Promise<unknown[]> {
+export async function readOneByOne(api: string, reads: readonly ListRead[]): Promise<unknown[]> {
   const client = createClient(api);
   const read: unknown[] = [];
-  for (const [name, variables] of steps) read.push((await client.query({ query: READS[name], variables })).data);
+  for (const [name, variables] of reads) read.push((await client.query({ query: READS[name], variables })).data);
   return read;
 }
 

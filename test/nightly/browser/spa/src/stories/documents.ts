@@ -90,7 +90,7 @@ export const READS = {
 export type Read = keyof typeof READS;
 
 /** One way to read the list, with its variables. */
-export type Step = readonly [Read, { first?: number; after?: string }];
+export type ListRead = readonly [Read, { first?: number; after?: string }];
 
 export const WITHOUT_ARGUMENTS = graphql(`
   query WithoutArguments {

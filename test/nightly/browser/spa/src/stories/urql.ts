@@ -9,17 +9,17 @@ import { byHash } from '../listed';
 import { createSocket } from '../live';
 import { LAST_POSITION, MY_EVENTS as EVENTS_ON_MY_JOBS, positionIn } from '../my-events';
 import { logIn, SIGN_UP_HOMEOWNER, signUp } from '../sign-in';
-import { FIRST_EVENTS, MESSAGES, OFFERS, READS, WITHOUT_ARGUMENTS, type Step } from './documents';
+import { FIRST_EVENTS, MESSAGES, OFFERS, READS, WITHOUT_ARGUMENTS, type ListRead } from './documents';
 import { firstOf } from './streams';
 
 export { graphcache } from '../urql-client';
 
 const PAGES_MAX = 20;
 
-export async function readOneByOne(api: string, steps: readonly Step[]): Promise<unknown[]> {
+export async function readOneByOne(api: string, reads: readonly ListRead[]): Promise<unknown[]> {
   const client = createClient(api);
   const read: unknown[] = [];
-  for (const [name, variables] of steps) read.push((await client.query(READS[name], variables).toPromise()).data);
+  for (const [name, variables] of reads) read.push((await client.query(READS[name], variables).toPromise()).data);
   return read;
 }
 
