@@ -1,6 +1,4 @@
-/**
- * On SIGHUP, a server applies a changed log level and changed limits, and nothing else. In a terminal, it stops instead.
- */
+/** On SIGHUP, a server applies a changed log level and changed limits, and nothing else. In a terminal, it stops. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -350,7 +350,7 @@ export class Market {
   /** In the time of deadlines, in seconds since the history began. */
   now = 0;
   /** What the clock did in its last turn. */
-  clockSteps: ClockDecision[] = [];
+  clockActions: ClockDecision[] = [];
   /** True if the last call moved the clock. */
   isAgeing = false;
   /** What the last call did to tokens, and the people whose bought tokens or debts may have changed. */
@@ -999,7 +999,7 @@ export class Market {
 
   private advance(call: Call): Answer {
     this.admit(call, ['admin'], shapes.ADVANCE);
-    this.clockSteps = [];
+    this.clockActions = [];
     this.actor = null;
     // First, the clock does what it would have done by now.
     for (const job of this.jobs) this.check(job);
@@ -1025,7 +1025,7 @@ export class Market {
     const row = rowFor(job);
     if (!row) return false;
     const { state, countdown } = job;
-    const didOnce = (did: string) => this.clockSteps.push({ state, did });
+    const didOnce = (did: string) => this.clockActions.push({ state, did });
     if (this.respondersOf(job, row.reminds).some((person) => this.suspended.has(person))) {
       if (job.stoppedSince !== null) return false;
       job.stoppedSince = this.now;

@@ -136,8 +136,8 @@ export async function openWorld(): Promise<World> {
     transcript.push(...market.tokenSteps.map((step) => `    ${step}`));
     for (const person of market.accountsToCheck) await checkTokens(market, person);
     if (expected.is !== 'clock') return;
-    for (const { state, did } of market.clockSteps) count(`${THE_CLOCK} | ${state} | ${did}`);
-    transcript.push(...market.clockSteps.map(({ state, did }) => `    ${state}: ${did}`));
+    for (const { state, did } of market.clockActions) count(`${THE_CLOCK} | ${state} | ${did}`);
+    transcript.push(...market.clockActions.map(({ state, did }) => `    ${state}: ${did}`));
     checkClock(market);
   }
 
@@ -180,7 +180,7 @@ export async function openWorld(): Promise<World> {
       const days = 3 + (((dice[jump % dice.length] ?? 0) + jump * 7) % 38);
       const body = { seconds: secondsToAdvance(days * 24) };
       await perform({ op: 'advanceClock', by: ada, api: 'rest', body }, market, coverage);
-      if (market.clockSteps.length > 0) quietSince = market.now;
+      if (market.clockActions.length > 0) quietSince = market.now;
     }
   }
 

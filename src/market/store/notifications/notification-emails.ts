@@ -60,8 +60,8 @@ const SOURCES = {
 export type EmailSource = keyof typeof SOURCES;
 
 /**
- * Finds the positions of the next batch. All rows of a position belong to the same batch. A statement sees only rows that
- * were committed before it began, so an earlier statement must take the lock.
+ * Finds the positions of the next batch. All rows of a position belong to the same batch. A statement sees only rows
+ * that were committed before it began, so an earlier statement must take the lock.
  */
 const emailBatchOf = ({ cursor, end, isFrom }: (typeof SOURCES)[EmailSource]) =>
   statement(

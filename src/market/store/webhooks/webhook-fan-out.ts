@@ -98,7 +98,7 @@ const nextPositions = ($: Placeholders<{ after: string; end: string }>, table: S
   where position > ${$('after')}::bigint and position <= ${$('end')}::bigint
   order by position limit ${EVENTS_AT_ONCE})`;
 
-/** Finds the last position of the next batch. A batch has a limited number of events and of people who may read them. */
+/** Finds the last position of the next batch. A batch has a limited number of events and of their readers. */
 const selectBatchEnd = statement(
   'selectBatchEnd',
   ($: Placeholders<{ after: string; end: string }>) => ({
