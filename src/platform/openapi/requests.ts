@@ -26,13 +26,13 @@ export const HEADER_PARAMETERS = {
   IfMatch: headerParameter(
     'If-Match',
     { type: 'string' },
-    'The `ETag` of the job or bid when you read it, such as `"3"`. If it has changed since, the request fails with ' +
+    'The `ETag` of the resource when you read it, such as `"3"`. If it has changed since, the request fails with ' +
       '412. A weak ETag, such as `W/"3"` from a compressing proxy, works, too.',
   ),
   IfNoneMatch: headerParameter(
     'If-None-Match',
     { type: 'string' },
-    'The `ETag` of the job when you read it, such as `"3"`. If the job hasn’t changed, the response is an empty 304.',
+    'The `ETag` of the resource when you read it, such as `"3"`. If it hasn’t changed, the response is an empty 304.',
   ),
   IdempotencyKey: headerParameter(
     'Idempotency-Key',

@@ -63,7 +63,7 @@ export function route<Input, Output, Body>(
   const { answer }: Answers<never, unknown> = extras;
   const writeBody = wireWriter(extras.shows.schema);
   const write = (row: unknown, caller?: Caller) => {
-    // Only examples have no caller, and their jobs belong to nobody.
+    // Only examples have no caller.
     const body = answer ? answer(row as never, caller as Caller) : row;
     return body instanceof Promise ? body.then(writeBody) : writeBody(body);
   };
