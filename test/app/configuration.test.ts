@@ -1,4 +1,7 @@
-/** A server with an invalid configuration doesn't start, and reports every invalid variable. */
+/**
+ * A server with an invalid configuration doesn't start, and reports every invalid variable. If it only can't reach its
+ * mail server, it starts.
+ */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, readConfig, SECRETS, VARIABLES } from '../../src/app/config.js';
 import { createLog } from '../../src/platform/telemetry/log.js';
 import { welcome } from '../../src/app/welcome.js';
+import { until } from '../platform/security/until.js';
 import { clone, type Clone } from './clone.js';
 import { startServer, type Environment } from './processes.js';
 
@@ -137,6 +141,24 @@ describe('a secret in a file', () => {
     ]);
     expect(readConfig({ JWT_SECRET: '', JWT_SECRET_FILE }).JWT_SECRET).toBe(VALID.JWT_SECRET);
   });
+});
+
+it('starts without its mail server, and the log says why emails wait', async () => {
+  const server = startServer(project, {
+    DATA_DIR: project.usedDataFolder(),
+    SMTP_URL: 'smtp://sender:hidden-word@127.0.0.1:1',
+    MAIL_FROM: 'market@example.test',
+  });
+  await server.url;
+  const message = 'the mail server (SMTP_URL) cannot be used: emails wait until it can';
+  const line = () =>
+    server
+      .output()
+      .split('\n')
+      .find((text) => text.includes(message) && text.endsWith('}'));
+  await until(() => line() !== undefined);
+  expect(JSON.parse(line() ?? '')).toMatchObject({ level: 'warn', code: 'ESOCKET' });
+  expect(server.output()).not.toContain('hidden-word');
 });
 
 it('logs its address in production, whatever the log level', () => {
