@@ -60,8 +60,39 @@ needs('curl').describe('the check for frozen servers', () => {
   });
 });
 
-it('has a unit that runs it from the release folder, and a timer for the same port', () => {
-  const read = (name: string) => readFileSync(join(import.meta.dirname, '../../deploy', name), 'utf8');
-  expect(read('marketplace-watch@.service')).toContain('ExecStart=/srv/marketplace/deploy/kill-if-frozen %i\n');
-  expect(read('marketplace@.service')).toContain('WorkingDirectory=/srv/marketplace\n');
+const DEPLOY = join(import.meta.dirname, '../../deploy');
+const unit = (name: string) => readFileSync(join(DEPLOY, name), 'utf8');
+
+it('has a unit that runs it from the release folder for the port in the unit’s name', () => {
+  expect(unit('marketplace-watch@.service')).toContain('ExecStart=/srv/marketplace/deploy/kill-if-frozen %i\n');
+  expect(unit('marketplace@.service')).toContain('WorkingDirectory=/srv/marketplace\n');
+});
+
+it('has a timer that repeats it as often, and kills a frozen server as soon, as the operator’s guide says', () => {
+  const timer = Object.fromEntries(
+    [...unit('marketplace-watch@.timer').matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+  );
+  // Without `Unit`, a timer starts the service with its own name.
+  expect(timer).toEqual({
+    Description: expect.any(String),
+    // `OnUnitInactiveSec` counts from the end of a run, so something else must start the first run.
+    OnActiveSec: expect.stringMatching(/^\d+$/),
+    OnUnitInactiveSec: expect.stringMatching(/^\d+$/),
+    AccuracySec: expect.stringMatching(/^\d+$/),
+    WantedBy: 'timers.target',
+  });
+  const [, probes = 0, probeSeconds = 0] =
+    /-lt (\d) \];[^]+--max-time (\d+) /.exec(readFileSync(SCRIPT, 'utf8'))?.map(Number) ?? [];
+  expect([timer.OnUnitInactiveSec, probes, probeSeconds]).toEqual(['5', 3, 3]);
+  const guide = readFileSync(join(DEPLOY, '../docs/operating.md'), 'utf8');
+  expect(guide).toContain(
+    'checks `/healthz` every five seconds. If three checks in a row get no response within 3 seconds,',
+  );
+  const [, promisedSeconds] = /^ *This takes at most (\d+) seconds\./m.exec(guide) ?? [];
+  // The timer may be late by `AccuracySec`.
+  const killedAfterSeconds = Number(timer.OnUnitInactiveSec) + Number(timer.AccuracySec) + probes * probeSeconds;
+  expect(killedAfterSeconds).toBeLessThanOrEqual(Number(promisedSeconds));
+  // Otherwise, systemd would end the script before its last probe.
+  const [, limitSeconds] = /^TimeoutStartSec=(\d+)$/m.exec(unit('marketplace-watch@.service')) ?? [];
+  expect(Number(limitSeconds)).toBeGreaterThan(probes * probeSeconds);
 });
