@@ -41,7 +41,7 @@ const formsOf = (logIn: string): Readonly<Record<LinkPage, Form>> => ({
     text: 'Confirm that this email address is yours. Your account will use it.',
     button: 'Confirm',
     whenDone: `${logIn}.`,
-    whenRefused: `${logIn}, log in, and request a new link from your account.`,
+    whenRefused: `${logIn}, log in, and request a new link or choose another address in your account.`,
   },
   '/undo-email-change': {
     title: 'Take your account back',
@@ -135,8 +135,10 @@ async function send(form) {
   }
   say(Object.entries(answer.details?.fields ?? {})
     .map(([name, problem]) => 'The ' + name.replaceAll('_', ' ') + ' ' + problem + '.').join(' ') || answer.error);
-  if (answer.details?.code !== 'INVALID_LINK') return;
-  history.replaceState(null, '', location.pathname);
+  const code = answer.details?.code;
+  if (code !== 'INVALID_LINK' && code !== 'EMAIL_TAKEN') return;
+  // A taken address may become free again. The link then works after a reload.
+  if (code === 'INVALID_LINK') history.replaceState(null, '', location.pathname);
   withLink.hidden = true;
   withoutLink.hidden = !asksForPassword;
   refused.hidden = asksForPassword;

@@ -99,7 +99,7 @@ browser.describe('A link in an email', () => {
       await reader.page.getByRole('button', { name: 'Take my account back' }).click();
       await reader.page.locator('#outcome:not(.bad)').filter({ hasText: /\w/ }).waitFor();
       await lookAtBoth(reader, 'undo-email-change-done');
-      await reader.page.getByRole('link', { name: 'Set a new password' }).waitFor();
+      await reader.page.getByRole('link', { name: 'Request another link' }).waitFor();
       expect((await app.sql`select email from users where id = ${olga.userId}`)[0]?.email).toBe(olga.email);
       await reader.close();
       reader = await visit(link);
@@ -114,6 +114,39 @@ browser.describe('A link in an email', () => {
       expect(await reader.page.getByRole('button').count()).toBe(0);
       await reader.page.getByRole('link', { name: 'Continue to Job Marketplace' }).waitFor();
       expect(reader.complaints).toEqual([]);
+    },
+    MINUTE,
+  );
+
+  browser.it(
+    'to an address that another account took names the next step, and works after a reload once the address is free',
+    async () => {
+      const otto = await homeowner(app, 'Otto');
+      const rival = await homeowner(app, 'Rival');
+      const giveRival = (email: string) => app.sql`update users set email = ${email} where id = ${rival.userId}`;
+      const { token } = await mailTo(app, otto.email, 'Confirm your email address');
+      expect((await app.rest('POST', '/v1/auth/verify-email', { body: { token } })).status).toBe(200);
+      const body = { email: 'otto.new@example.test', current_password: otto.password };
+      await app.rest('POST', '/v1/me/email', { token: otto.token, body });
+      const change = await mailTo(app, body.email, 'Confirm your new email address');
+      const useTwice = async (link: string, address: string, button: string, nextStep: string) => {
+        await giveRival(address);
+        reader = await visit(link);
+        await reader.page.getByRole('button', { name: button }).click();
+        await outcomeOf(reader, 'The email already belongs to an account.');
+        await reader.page.locator('#refused').filter({ hasText: nextStep }).waitFor();
+        expect(await reader.page.getByRole('button').count()).toBe(0);
+        await lookAtBoth(reader, `${new URL(link).pathname.slice(1)}-taken`);
+        await giveRival(rival.email);
+        await reader.page.reload();
+        await reader.page.getByRole('button', { name: button }).click();
+        await reader.page.locator('#outcome:not(.bad)').filter({ hasText: /\w/ }).waitFor();
+        expect((await app.sql`select email from users where id = ${otto.userId}`)[0]?.email).toBe(address);
+        await reader.close();
+      };
+      await useTwice(change.link, body.email, 'Confirm', 'choose another address in your account');
+      const undo = await mailTo(app, otto.email, 'Your account’s email address was changed');
+      await useTwice(undo.link, otto.email, 'Take my account back', 'contact our support team');
     },
     MINUTE,
   );
