@@ -15,15 +15,18 @@ import { openMailServer, type MailServer, type ReceivedMail } from './mail-serve
 let server: MailServer;
 let app: TestApp;
 let people: People;
+
+const settings = () => ({
+  SMTP_URL: server.url,
+  MAIL_FROM: 'market@example.test',
+  PUBLIC_URL: 'https://jobs.test',
+  APP_JOB_URL: 'https://app.test/jobs/{id}',
+  DIGEST_HOUR_UTC: '0',
+});
+
 beforeAll(async () => {
   server = await openMailServer();
-  app = await openTestApp({
-    SMTP_URL: server.url,
-    MAIL_FROM: 'market@example.test',
-    PUBLIC_URL: 'https://jobs.test',
-    APP_JOB_URL: 'https://app.test/jobs/{id}',
-    DIGEST_HOUR_UTC: '0',
-  });
+  app = await openTestApp(settings());
   await sendNoDigests();
   people = await gather(app);
   await confirm(people.owner, people.awardee, people.bidder);
@@ -226,6 +229,24 @@ describe('a notification', () => {
     const [row] = await app.sql`select id, outcome from mails where user_id = ${owner.userId}
       and kind = 'notification'`;
     expect([messageId, row?.outcome]).toEqual([`<${row?.id}@example.test>`, 'sent']);
+  });
+
+  it('doesn’t use up the hourly limit of emails of the contractor whose bid caused it', async () => {
+    const limits = { RATE_LIMITS: 'on', RATE_LIMIT_MAIL_PER_CALLER: '1' };
+    const limited = await openTestApp({ ...settings(), ...limits }, { sameDatabaseAs: app });
+    const { owner, job } = await ownerWithJob('Ottilie');
+    const benno = await contractor(app, 'Benno');
+    await confirm(benno);
+    await bidOf(limited, benno, job);
+    expect(await subjectsTo(owner)).toEqual(['You have a new bid']);
+    const change = (email: string) =>
+      limited.rest('POST', '/v1/me/email', { token: benno.token, body: { email, current_password: benno.password } });
+    const answers = [await change('benno.first@example.test'), await change('benno.second@example.test')];
+    expect(answers.map(({ status, body }) => [status, body.details?.limit])).toEqual([
+      [200, undefined],
+      [429, 'mailPerCaller'],
+    ]);
+    await limited.close();
   });
 
   it('of a daily type waits for the digest, which comes once, lists the titles, and clears the marks', async () => {
