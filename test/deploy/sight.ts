@@ -28,6 +28,22 @@ export function alerts(): Alert[] {
     }));
 }
 
+/** The expressions of all alerts and recording rules. */
+export function ruleExpressions(): string[] {
+  const texts = read('deploy/prometheus-rules.yml').matchAll(/^( +)expr: (?:>-\n((?:\1 +.+\n)+)|(.+)\n)/gm);
+  return [...texts].map(([, , block, line]) => (block ?? line ?? '').replaceAll(/\s+/g, ' ').trim());
+}
+
+/** What a query reads, such as `up{job="node"}`. What it calculates from that doesn't matter. */
+export function selectorsIn(query: string): { readonly name: string; readonly selector: string }[] {
+  const text = query
+    .replaceAll(/\[[^\]]*\]/g, '')
+    .replaceAll(/\b(?:by|without|on|ignoring|group_left|group_right) ?\([^)]*\)/g, ' ');
+  return [...text.matchAll(/(?<![\w.:])([a-z_:][\w:]*)(\{[^}]*\})?(?![\w:]|\s*\()/gi)]
+    .map(([selector, name = '']) => ({ name, selector }))
+    .filter(({ name }) => !['and', 'or', 'unless', 'bool', 'offset'].includes(name));
+}
+
 interface Panel {
   readonly title: string;
   readonly targets?: readonly { readonly expr: string }[];
