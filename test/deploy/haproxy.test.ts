@@ -1,5 +1,4 @@
 /** What `deploy/haproxy.cfg` does for callers. */
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
@@ -16,7 +15,7 @@ import { homeowner, type Person } from '../story/cast.js';
 import { needs } from '../setup/needs.js';
 import { until } from '../platform/security/until.js';
 import { temporaryFolder } from '../setup/temporary-folder.js';
-import { CONFIGURATION, freeAddress, PATIENT, startProxy, type Proxy } from './proxy.js';
+import { CONFIGURATION, freeAddress, PATIENT, startProxy, writeCertificate, type Proxy } from './proxy.js';
 
 const CALLER = 1;
 const CALLERS_ADDRESS = '127.1.0.1';
@@ -373,11 +372,7 @@ needs('haproxy').it('with a certificate, it uses TLS and HTTP/2, and redirects p
   const app = await openTestApp({ TRUST_PROXY_HOPS: '1' });
   const folder = temporaryFolder('certificate');
   const file = join(folder.path, 'certificate.pem');
-  const names = ['-subj', '/CN=localhost', '-keyout', file, '-out', `${file}.crt`];
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', ...names], {
-    stdio: 'ignore',
-  });
-  execFileSync('sh', ['-c', 'cat "$1.crt" >> "$1"', 'sh', file]);
+  writeCertificate(file);
   const secure = await freeAddress();
   const proxy = await startProxy([hostOf(app.url)], { BIND_TLS: secure, CERTIFICATE: file });
 

@@ -1,6 +1,7 @@
 /** A real HAProxy in front of test servers, with the configuration that operators run. */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { until } from '../platform/security/until.js';
@@ -46,6 +47,16 @@ export async function startProxy(servers: readonly string[], env: Record<string,
       await ended;
     },
   };
+}
+
+/** Writes a file with a self-signed certificate for this machine, valid for a day, and its key. */
+export function writeCertificate(file: string): void {
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  const files = ['-keyout', file, '-out', `${file}.crt`];
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', ...names, ...files], {
+    stdio: 'ignore',
+  });
+  appendFileSync(file, readFileSync(`${file}.crt`));
 }
 
 /** The ports that this process has already given to someone. */

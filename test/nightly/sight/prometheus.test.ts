@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../../setup/app.js';
-import { freeAddress, startProxy, type Proxy } from '../../deploy/proxy.js';
-import { alerts, dashboardQueries, read } from '../../deploy/sight.js';
+import { freeAddress, startProxy, writeCertificate, type Proxy } from '../../deploy/proxy.js';
+import { alerts, dashboardQueries, read, ruleExpressions, selectorsIn } from '../../deploy/sight.js';
 import { gather, givenJob } from '../../story/journey.js';
 import { startBouncer, STATS, type Bouncer } from '../../deploy/bouncer.js';
 import { openPrimaryAndReplica, type PrimaryAndReplica } from '../../setup/primary-and-replica.js';
@@ -21,17 +21,21 @@ import { openReceiver, type Receiver } from '../../market/webhooks/receiver.js';
 const BLACKBOX = 'prometheus-blackbox-exporter';
 const POSTGRES = 'prometheus-postgres-exporter';
 const REDIS = 'prometheus-redis-exporter';
+const NODE = 'prometheus-node-exporter';
 /** Debian has no exporter that works with its PgBouncer. Without this program, PgBouncer's panels aren't checked. */
 const PGBOUNCER = 'pgbouncer_exporter';
-const PROGRAMS = ['prometheus', 'haproxy', 'redis-server', BLACKBOX, POSTGRES, REDIS];
+const PROGRAMS = ['prometheus', 'haproxy', 'redis-server', BLACKBOX, POSTGRES, REDIS, NODE];
 const withAllPrograms = needs(PROGRAMS.find((name) => !programPath(name)) ?? 'prometheus');
 const METRICS_TOKEN = 'the-token-of-the-metrics';
 const folder = mkdtempSync(join(tmpdir(), 'prometheus-'));
+/** The exporter trusts this certificate like any other, so it calls the site over TLS with our own configuration. */
+const CERTIFICATE = join(folder, 'certificate.pem');
 
 let databases: PrimaryAndReplica;
 let app: TestApp;
 let receiver: Receiver;
 let proxy: Proxy | undefined;
+let secureAddress: string;
 let prometheus: ChildProcess | undefined;
 const exporters: ChildProcess[] = [];
 let redis: RedisServer | undefined;
@@ -51,12 +55,14 @@ beforeAll(async () => {
   );
   receiver = await openReceiver();
   if (!PROGRAMS.every(programPath)) return;
-  proxy = await startProxy([new URL(app.url).host]);
+  writeCertificate(CERTIFICATE);
+  secureAddress = await freeAddress();
+  proxy = await startProxy([new URL(app.url).host], { BIND_TLS: secureAddress, CERTIFICATE });
   const replacements = [
     ['15s', '1s'],
     [`'127.0.0.1:4001', '127.0.0.1:4002'`, `'${new URL(app.url).host}'`],
     ['127.0.0.1:8405', new URL(proxy.metricsUrl).host],
-    ['https://market.example', proxy.url],
+    ['https://market.example', `https://${secureAddress}`],
     ...(await startExporters()),
   ];
   const text = replacements.reduce((sum, [old = '', by = '']) => {
@@ -111,7 +117,10 @@ async function startExporters(): Promise<[string, string][]> {
   await redis.start();
   const { host, port, username, database } = app.database.connection;
   const DATA_SOURCE_NAME = `host=${host} port=${port} user=${username} dbname=${database} sslmode=disable`;
-  await startExporter('127.0.0.1:9115', BLACKBOX, ['--config.file=deploy/blackbox.yml']);
+  await startExporter('127.0.0.1:9115', BLACKBOX, ['--config.file=deploy/blackbox.yml'], {
+    SSL_CERT_FILE: CERTIFICATE,
+  });
+  await startExporter('127.0.0.1:9100', NODE, [`--collector.textfile.directory=${folder}`]);
   await startExporter('127.0.0.1:9187', POSTGRES, [], { DATA_SOURCE_NAME });
   await startExporter('127.0.0.1:9121', REDIS, [`--redis.addr=redis://${redisAddress}`]);
   if (programPath(PGBOUNCER)) {
@@ -183,6 +192,46 @@ withAllPrograms.it('each dashboard query returns data, and each alert is evaluat
   expect(firing.map(({ name }: Json) => name)).toEqual([]);
 });
 
+withAllPrograms.it(
+  'the other programs export what our alerts select, with the labels that the alerts use',
+  async () => {
+    const report =
+      /^ *printf '# HELP backup_completed_.+\n.+backup\.prom"$/m.exec(read('docs/operating.md'))?.[0] ?? '';
+    expect(spawnSync('sh', ['-ec', report], { env: { PATH: process.env.PATH, TEXTFILES: folder } }).status).toBe(0);
+    const isOfOthers = (name: string) => /^(?:haproxy|pg|redis|probe|node|backup)_/.test(name);
+    const selectors = new Set(
+      ruleExpressions()
+        .flatMap(selectorsIn)
+        .flatMap(({ name, selector }) => (isOfOthers(name) ? [selector] : [])),
+    );
+    for (const name of ['backup_completed_timestamp_seconds', 'pg_stat_archiver_failed_count'])
+      expect([...selectors]).toContain(name);
+    let missing = [...selectors];
+    await until(async () => {
+      const found = await Promise.all(missing.map(answerOf));
+      missing = missing.filter((_, at) => found[at]?.length === 0);
+      return missing.length === 0;
+    }, 60_000).catch(() => {});
+    expect(missing).toEqual([]);
+
+    const { host, port } = app.database.connection;
+    const server = `${host}:${port}`;
+    const standbys = await answerOf(
+      'count by (server, application_name, client_addr, state) (pg_stat_replication_pg_current_wal_lsn_bytes)',
+    );
+    expect(standbys.map(({ metric }) => metric)).toEqual([
+      { server, application_name: 'walreceiver', client_addr: '127.0.0.1', state: 'streaming' },
+    ]);
+    const archiver = await answerOf('count by (server) (pg_stat_archiver_failed_count)');
+    expect(archiver.map(({ metric }) => metric)).toEqual([{ server }]);
+    expect(await answerOf('time() - backup_completed_timestamp_seconds < 3600')).toHaveLength(1);
+    // The site's certificate is valid for a day.
+    const isDue = 'probe_ssl_earliest_cert_expiry{job="blackbox"} - time() < 14 * 86400';
+    expect(ruleExpressions()).toContain(isDue);
+    expect((await answerOf(isDue)).map(({ metric }) => metric.instance)).toEqual([`https://${secureAddress}/healthz`]);
+  },
+);
+
 async function firing(): Promise<string[]> {
   const found = await answerOf('ALERTS{alertstate="firing"}');
   return found.map(({ metric }) => metric.alertname as string);
@@ -200,7 +249,12 @@ withAllPrograms.it('both alerts that watch HAProxy fire when it is stopped, and 
     return OF_PROXY.every((name) => names.includes(name));
   });
   const seconds = (performance.now() - stoppedMs) / 1000;
-  proxy = await startProxy([new URL(app.url).host], { BIND: bind ?? '', METRICS_BIND: metrics ?? '' });
+  proxy = await startProxy([new URL(app.url).host], {
+    BIND: bind ?? '',
+    METRICS_BIND: metrics ?? '',
+    BIND_TLS: secureAddress,
+    CERTIFICATE,
+  });
   await until(async () => !(await firing()).some((name) => OF_PROXY.includes(name)));
   printFigures(`HAProxy stopped: ProxyAway and SiteUnreachable fire after ${seconds.toFixed(1)} s`);
 });
