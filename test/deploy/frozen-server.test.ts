@@ -59,8 +59,18 @@ async function write({ url, output }: Proxy, token: string): Promise<Write> {
 
 const is = (status: number, server: string) => (one: Write) => one.status === status && one.server === server;
 
-async function isDown({ metricsUrl }: Proxy, server: string): Promise<boolean> {
-  const metrics = await (await fetch(metricsUrl)).text();
+async function metricsOf({ metricsUrl }: Proxy): Promise<string> {
+  return (await fetch(metricsUrl)).text();
+}
+
+/** Before a server's first check succeeds, one failed check is enough to take it out. */
+async function isChecked(proxy: Proxy, server: string): Promise<boolean> {
+  const metrics = await metricsOf(proxy);
+  return metrics.includes(`haproxy_server_check_status{proxy="rest",server="${server}",state="L7OK"} 1\n`);
+}
+
+async function isDown(proxy: Proxy, server: string): Promise<boolean> {
+  const metrics = await metricsOf(proxy);
   return ['rest', 'alive'].every((backend) =>
     metrics.includes(`haproxy_server_status{proxy="${backend}",server="${server}",state="DOWN"} 1\n`),
   );
@@ -77,10 +87,12 @@ needs('haproxy').it(
       proxies.push(proxy);
       return proxy;
     };
+    // Its checks take too long to find out, so the frozen server gets calls however slow this machine is.
+    const unaware = await open({ ...PATIENT, ANSWER_WITHIN: '2s' });
+    const aware = await open({ CHECK_WITHIN: '2s', ANSWER_WITHIN: '2s' });
+    for (const proxy of [unaware, aware]) await until(() => isChecked(proxy, FROZEN));
     process.kill(frozen.pid, 'SIGSTOP');
     try {
-      // Its checks take too long to find out, so the frozen server gets calls however slow this machine is.
-      const unaware = await open({ ...PATIENT, ANSWER_WITHIN: '2s' });
       const writes: Write[] = [];
       await until(async () => {
         writes.push(...(await Promise.all(Array.from({ length: 6 }, () => write(unaware, token)))));
@@ -90,7 +102,6 @@ needs('haproxy').it(
       for (const held of writes.filter(({ server }) => server === FROZEN))
         expect(held).toEqual({ status: 504, server: FROZEN, end: 'sH' });
 
-      const aware = await open({ CHECK_WITHIN: '2s', ANSWER_WITHIN: '2s' });
       await until(() => isDown(aware, FROZEN));
       const later: Write[] = [];
       await until(async () => later.push(await write(aware, token)) > 0 && later.filter(is(201, OTHER)).length === 6);
