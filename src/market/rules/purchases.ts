@@ -53,7 +53,7 @@ export type ReportSource = (typeof REPORT_SOURCES)[number];
 export const SETTLEMENTS = ['changed', 'unchanged', 'mismatch', 'unknown'] as const;
 export type Settlement = (typeof SETTLEMENTS)[number];
 
-/** What of a purchase decides how a report changes it. */
+/** The values of a purchase that decide how a report changes it. */
 export interface PurchaseAmounts {
   readonly status: PurchaseState;
   readonly tokens: number;

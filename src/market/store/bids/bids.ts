@@ -47,7 +47,10 @@ const jobParties = {
   status: jobs.status,
 };
 
-/** Each bid comes with what decides who can see it and act on it. Only contractors can make offers. */
+/**
+ * Each bid comes with what decides who can see it and act on it. Only contractors can revise bids, so whether support
+ * has to decide about the bidder's account is read only for them.
+ */
 export const selectBids = forEachRole((role) => {
   const isEmailUndoPending = role === 'contractor' ? isBidderUndoPending : sql<boolean>`false`;
   return mayBeStale(
