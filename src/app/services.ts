@@ -88,7 +88,6 @@ export async function openServices(
   const probeSettings = {
     ...POOLS.probe,
     ...(probeTimeoutMs !== undefined && { statementTimeoutMs: probeTimeoutMs, lockTimeoutMs: probeTimeoutMs }),
-    ...(timeouts.connectTimeoutSeconds !== undefined && { connectTimeoutSeconds: timeouts.connectTimeoutSeconds }),
   };
   const openProbe = (hooks: DatabaseHooks) => connect(connection, probeSettings, hooks);
   const databaseWatch = watchDatabase(openProbe, {

@@ -56,10 +56,10 @@ async function fillQueue(path: string): Promise<Socket[]> {
 const failureOf = (socket: Socket) =>
   new Promise<[NodeJS.ErrnoException]>((resolve) => socket.on('error', (error) => resolve([error])));
 
-const open = (connectTimeoutSeconds: number) =>
+const open = (timeoutSeconds: number) =>
   connect(
-    { ...database.connection, host: folder.path },
-    { connectTimeoutSeconds, poolSize: 3, queueTimeoutMs: 250_000 },
+    { ...database.connection, host: folder.path, connect_timeout: timeoutSeconds },
+    { poolSize: 3, queueTimeoutMs: 250_000 },
   );
 
 const ONE = named('one', 'select 1');

@@ -52,7 +52,8 @@ async function openAddress(to: FreshDatabase['connection']) {
   }
   await become(mode);
   return {
-    connection: { ...to, host: folder },
+    // As with a database on another machine. An embedded one's is longer.
+    connection: { ...to, host: folder, connect_timeout: DATABASE.connectTimeoutSeconds },
     become,
     close: () => {
       for (const socket of open) socket.destroy();
@@ -66,13 +67,7 @@ let app: TestApp;
 let address: Awaited<ReturnType<typeof openAddress>>;
 let hanna: Person;
 beforeAll(async () => {
-  app = await openTestApp(
-    {},
-    {
-      connectTimeoutSeconds: DATABASE.connectTimeoutSeconds,
-      through: async (database) => (address = await openAddress(database)).connection,
-    },
-  );
+  app = await openTestApp({}, { through: async (database) => (address = await openAddress(database)).connection });
   hanna = await homeowner(app, 'Hanna');
 });
 afterAll(async () => {

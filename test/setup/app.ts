@@ -79,8 +79,6 @@ export interface AppOptions {
   tokensLast?: boolean;
   /** False if the test compares events with saved searches itself. */
   isMatching?: boolean;
-  /** How long to wait for a database connection. Defaults to a minute, because the machine may be busy. */
-  connectTimeoutSeconds?: number;
   /** Reaches the database through something else, such as a proxy. */
   through?: (database: FreshDatabase['connection']) => Connection | Promise<Connection>;
 }
@@ -119,7 +117,6 @@ export async function openTestApp(
     quotas = {},
     tokensLast = false,
     isMatching = true,
-    connectTimeoutSeconds = 60,
     through = (straight) => straight,
   }: AppOptions = {},
 ): Promise<TestApp> {
@@ -147,10 +144,7 @@ export async function openTestApp(
   };
   const connection = await through(database.connection);
   await prepareSchema(config, log, directly(connection));
-  const { services, close } = await openServices(config, log, connection, hooks, {
-    ...LONG_TIMEOUTS,
-    connectTimeoutSeconds,
-  });
+  const { services, close } = await openServices(config, log, connection, hooks, LONG_TIMEOUTS);
   if (tokensLast) Object.assign(services, { accessTokens: lastingTokens(config) });
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
   const queue = openQueue({ ...services, connection, kinds: taskKinds(services) });

@@ -22,7 +22,8 @@ export { named, pipelined } from './transaction.js';
 export type { Db, NamedStatement, Transaction } from './transaction.js';
 
 export type Connection = (
-  { url: string } | { host: string; port: number; username: string; database: string; password?: string }
+  | { url: string }
+  | { host: string; port: number; username: string; database: string; password?: string; connect_timeout?: number }
 ) & {
   /** The database's own address, if the main address belongs to a pooler. */
   readonly direct?: Connection | undefined;
@@ -276,9 +277,9 @@ async function measure<T>(
  */
 const reconnectAfterSeconds = () => 0.05 + Math.random() * 0.1;
 
-/** The URL may set it, as with libpq. */
+/** The connection may set it, as with libpq. */
 const setsConnectTimeout = (connection: Connection): boolean =>
-  'url' in connection && /[?&]connect_timeout=\d+(&|$)/.test(connection.url);
+  'url' in connection ? /[?&]connect_timeout=\d+(&|$)/.test(connection.url) : connection.connect_timeout !== undefined;
 
 /** Sets every timeout. Migrations use a separate client. */
 export function openPool(connection: Connection, settings: DatabaseSettings): Sql {

@@ -10,7 +10,7 @@ import { runningPostmaster, SERVER_SETTING, runPostgres, type PostgresOptions } 
 import { findPrograms, type Programs } from './programs.js';
 
 export interface EmbeddedPostgres {
-  readonly connection: { host: string; port: number; username: string; database: string };
+  readonly connection: { host: string; port: number; username: string; database: string; connect_timeout?: number };
   /** Stops Postgres cleanly. Repeated calls wait for the first. */
   stop(): Promise<void>;
 }
@@ -59,8 +59,11 @@ export const TEMPORARY = 'marketplace-';
 export const SUPERUSER = 'marketplace';
 export const DATABASE = 'marketplace';
 
-/** The port only appears in the socket's file name. Postgres doesn't listen on TCP. */
-const DETAILS = { port: 5432, username: SUPERUSER, database: DATABASE };
+/**
+ * The port only appears in the socket's file name. Postgres doesn't listen on TCP. If the machine is busy, opening a
+ * connection may take more than the usual 5 seconds.
+ */
+const DETAILS = { port: 5432, username: SUPERUSER, database: DATABASE, connect_timeout: 60 };
 
 const SETTINGS = [
   `${SERVER_SETTING}=${process.pid}`,
