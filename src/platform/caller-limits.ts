@@ -114,6 +114,8 @@ export const SESSION = {
   accessTokenSeconds: 15 * 60,
   refreshTokenDays: 30,
   sessionDaysMax: 90,
+  /** A program that logs in for each call reaches this after an hour or more. Until then, no other session ends. */
+  perAccountMax: 1_000,
   /** Within this time after its first use, a reused token returns the same successor. Later reuse counts as theft. */
   leewaySeconds: 60,
 } as const;

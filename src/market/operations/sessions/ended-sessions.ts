@@ -5,6 +5,7 @@
 import type { SessionId } from '../../rules/ids.js';
 import {
   revokeLogins,
+  revokeOldestLogins,
   revokeSession,
   revokeSessionsAndKeys,
   type SessionsToEnd,
@@ -26,6 +27,11 @@ export async function endLogins(call: EndingCall, { userId, except }: SessionsTo
   const ended = await revokeLogins(call.db, { userId, except });
   endHereAfterCommit(call, ended);
   return ended.length;
+}
+
+/** Keeps a user's number of logins limited. */
+export async function endOldestLogins(call: EndingCall, { userId }: Pick<SessionsToEnd, 'userId'>): Promise<void> {
+  endHereAfterCommit(call, await revokeOldestLogins(call.db, { userId }));
 }
 
 function endHereAfterCommit(

@@ -22,7 +22,7 @@ import {
 } from '../../store/sessions/refresh-tokens.js';
 import { operation, type Call } from '../operation.js';
 import { emptyInput } from '../../../platform/fields/shapes.js';
-import { endLogins, endSession as end } from './ended-sessions.js';
+import { endLogins, endOldestLogins, endSession as end } from './ended-sessions.js';
 import { countingFailure, passwordMatches, passwordTried } from '../accounts/password-checks.js';
 import { readableByOneself } from '../people/people.js';
 import type { Db } from '../../../platform/db/database.js';
@@ -33,7 +33,10 @@ import type { Services } from '../services.js';
 
 export const logIn = operation({
   name: 'logIn',
-  description: 'Logs in with an email address and a password.',
+  description:
+    'Logs in with an email address and a password. You can have up to ' +
+    `${SESSION.perAccountMax.toLocaleString('en-US')} sessions. Another login ends the one that you used least ` +
+    'recently.',
   allows: 'anyone',
   budget: 'logInPerAddress',
   refusals: ['INVALID_CREDENTIALS'],
@@ -59,13 +62,15 @@ export const logIn = operation({
       });
       if (!account || !matches) return undefined;
       if (account.user.suspendedAt) throw accountSuspended(account.user.suspendedUntil, new Date());
-      const newSession = await db.inTransaction((tx) =>
-        openSession(tx, {
+      const newSession = await db.inTransaction(async (tx) => {
+        const opened = await openSession(tx, {
           userId: account.user.id,
           passwordHash: account.passwordHash,
           program: caller.request.program ?? null,
-        }),
-      );
+        });
+        await tx.commitWith(endOldestLogins({ ...call, db: tx }, { userId: account.user.id }));
+        return opened;
+      });
       const user = readableByOneself(account.user);
       return newSession && { ...sessionOf(services, user, newSession), user };
     });

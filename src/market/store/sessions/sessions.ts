@@ -1,5 +1,5 @@
 /** Opens, finds, and ends sessions. Tells every instance when one ends. */
-import { and, eq, gt, isNull, sql, type Placeholder, type SQL } from 'drizzle-orm';
+import { and, desc, eq, gt, inArray, isNull, sql, type Placeholder, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { SessionId, UserId } from '../../rules/ids.js';
 import { newId } from '../new-id.js';
@@ -216,6 +216,28 @@ export const revokeLogins = statement('revokeLogins', ANNOUNCEMENT, ($: Placehol
     .set(END_NOW)
     .where(and(isToEnd($), isActive))
     .returning(fields),
+);
+
+/** Revokes the logins that were used least recently, if the user has more than `SESSION.perAccountMax`. */
+export const revokeOldestLogins = statement(
+  'revokeOldestLogins',
+  ANNOUNCEMENT,
+  ($: Placeholders<{ userId: UserId }>, fields) =>
+    builder
+      .update(sessions)
+      .set(END_NOW)
+      .where(
+        inArray(
+          sessions.id,
+          builder
+            .select({ id: sessions.id })
+            .from(sessions)
+            .where(and(eq(sessions.userId, $('userId')), isActive))
+            .orderBy(desc(lastUsedAt), desc(sessions.id))
+            .offset(SESSION.perAccountMax),
+        ),
+      )
+      .returning(fields),
 );
 
 const selectEnded = statement(

@@ -80,6 +80,18 @@ function expectRefresh(answer: Answer<Json> | GraphqlAnswer, reason: string): vo
   expect('body' in answer ? answer.body.details.reason : answer.errors?.[0]?.extensions.reason).toBe(reason);
 }
 
+async function moveBack(userId: string, time: string): Promise<void> {
+  await app.sql`update sessions set created_at = created_at - ${time}::interval where user_id = ${userId}`;
+  await app.sql`update refresh_tokens set created_at = created_at - ${time}::interval
+    where session_id in (select id from sessions where user_id = ${userId})`;
+}
+
+async function activeLogins(userId: string): Promise<number> {
+  const [row] = await app.sql`select count(*)::int as active from sessions
+    where user_id = ${userId} and revoked_at is null and id not in (select session_id from api_keys)`;
+  return row?.active;
+}
+
 /** Takes effect immediately on the instance that ended the session, and on the other once it has been notified. */
 async function expectDead({ token, refreshToken }: Pair, endedAt = app): Promise<void> {
   for (const at of [app, twin]) {
@@ -302,6 +314,29 @@ describe('a refresh', () => {
     for (const token of [undefined, null, 7, [hanna.refreshToken], {}])
       expect(byRest(await refresh(token))).toEqual(invalid('refresh_token'));
     expect((await refresh(hanna.refreshToken)).status).toBe(200);
+  });
+});
+
+describe('a login', () => {
+  it(`ends the session used least recently, if the user then has more than ${SESSION.perAccountMax}`, async () => {
+    const [hanna, hugo] = await Promise.all([homeowner(app, 'Hanna'), homeowner(app, 'Hugo')]);
+    const { token } = hanna;
+    const key = (await app.rest('POST', '/v1/api-keys', { token, body: { name: 'a program' } })).body.secret;
+    const unused = await logIn(hanna);
+    await moveBack(hanna.userId, '2 hours');
+    const { body: refreshed } = await refresh(hanna.refreshToken);
+    await app.sql`insert into sessions (id, user_id, created_at, ends_at)
+      select 'ses_' || lpad(n::text, 27, '0'), ${hanna.userId}, now() - interval '1 hour', now() + interval '1 day'
+      from generate_series(1, ${SESSION.perAccountMax - 3}) n`;
+
+    await logIn(hanna);
+    expect(await activeLogins(hanna.userId)).toBe(SESSION.perAccountMax);
+    const newest = await logIn(hanna);
+    expect(await activeLogins(hanna.userId)).toBe(SESSION.perAccountMax);
+
+    await expectDead(unused);
+    for (const active of [refreshed.token, newest.token, hugo.token, key])
+      expect((await me(active, twin)).status).toBe(200);
   });
 });
 
