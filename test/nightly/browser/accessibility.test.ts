@@ -12,8 +12,6 @@ import { mailTo } from '../../market/mail/mailbox.js';
 import { bought, OWN_APP } from '../../market/operations/purchases/buyer.js';
 
 const browser = needs('chromium');
-const MINUTE = 60_000;
-
 let app: TestApp;
 let visitor: Visit;
 /** A checkout page's path, by what its buyer chose there. */
@@ -75,7 +73,6 @@ for (const colorScheme of ['light', 'dark'] as const)
           await picture(`axe-${name}-${colorScheme}-${width}`);
         }
       },
-      5 * MINUTE,
     );
 
 const FINDINGS = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>

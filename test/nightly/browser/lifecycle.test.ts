@@ -9,7 +9,6 @@ import { closeBrowser, visit, type Visit } from '../../browser/chromium.js';
 import { expectAnswer, expectOpen, openTab, run } from '../../browser/playground-acts.js';
 
 const browser = needs('chromium');
-const MINUTE = 60_000;
 const HANNA = { email: 'hanna@example.test', password: 'Hanna has a password' };
 
 let app: TestApp;
@@ -39,174 +38,150 @@ async function post(token: string, title: string, more: object): Promise<string>
 
 browser.describe('The page of the lifecycle', () => {
   for (const width of [1920, 1280, 400])
-    browser.it(
-      `shows the whole picture legibly in a window ${width} pixels wide, light and dark`,
-      async () => {
-        visitor = await visit(`${app.url}/healthz`);
-        const { page, picture } = visitor;
-        await page.setViewportSize({ width, height: 800 });
-        await page.goto(`${app.url}/lifecycle`);
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
-          await picture(`lifecycle-${width}-${colorScheme}`);
-        }
-        expect(await page.locator('svg .state').count()).toBe(JOB_STATES.length);
-        for (const { action } of Object.values(JOB_TRANSITIONS))
-          expect(await page.locator(`svg [data-step="${action.toLowerCase()}"]`).count(), action).toBe(1);
-        expect(await textsOutside(page)).toEqual([]);
-        expect(await outOfSight(page)).toEqual([]);
-        expect(await smallestText(page)).toBeGreaterThanOrEqual(9);
-        const { y, height } = (await page.locator('.picture svg').boundingBox()) ?? { y: 0, height: Infinity };
-        expect(y + height).toBeLessThanOrEqual(800);
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-        expectQuiet();
-      },
-      MINUTE,
-    );
-
-  browser.it(
-    'describes the selected state or step, by mouse and by keyboard',
-    async () => {
-      visitor = await visit(`${app.url}/lifecycle`);
+    browser.it(`shows the whole picture legibly in a window ${width} pixels wide, light and dark`, async () => {
+      visitor = await visit(`${app.url}/healthz`);
       const { page, picture } = visitor;
-      const places = () =>
-        page.evaluate(`JSON.stringify(['svg', '#words', '#yours', '#steps'].map((name) =>
+      await page.setViewportSize({ width, height: 800 });
+      await page.goto(`${app.url}/lifecycle`);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await picture(`lifecycle-${width}-${colorScheme}`);
+      }
+      expect(await page.locator('svg .state').count()).toBe(JOB_STATES.length);
+      for (const { action } of Object.values(JOB_TRANSITIONS))
+        expect(await page.locator(`svg [data-step="${action.toLowerCase()}"]`).count(), action).toBe(1);
+      expect(await textsOutside(page)).toEqual([]);
+      expect(await outOfSight(page)).toEqual([]);
+      expect(await smallestText(page)).toBeGreaterThanOrEqual(9);
+      const { y, height } = (await page.locator('.picture svg').boundingBox()) ?? { y: 0, height: Infinity };
+      expect(y + height).toBeLessThanOrEqual(800);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      expectQuiet();
+    });
+
+  browser.it('describes the selected state or step, by mouse and by keyboard', async () => {
+    visitor = await visit(`${app.url}/lifecycle`);
+    const { page, picture } = visitor;
+    const places = () =>
+      page.evaluate(`JSON.stringify(['svg', '#words', '#yours', '#steps'].map((name) =>
           document.querySelector(name).getBoundingClientRect()))`);
-      const before = await places();
-      await page.locator('[data-step="publish"] .name').hover();
-      await see(page, '#words', '5 tokens for standard urgency');
-      expect(await places()).toBe(before);
-      await page.locator('[data-state="escalated"]').focus();
-      await see(page, '#words', 'Waiting for an admin’s decision.');
-      await page.keyboard.press('Shift+Tab');
-      await see(page, '#words', 'disputed');
-      await picture('lifecycle-words');
-      expect(await page.getByRole('row', { name: 'file appeal' }).textContent()).toContain('the awarded contractor');
-      expectQuiet();
-    },
-    MINUTE,
-  );
+    const before = await places();
+    await page.locator('[data-step="publish"] .name').hover();
+    await see(page, '#words', '5 tokens for standard urgency');
+    expect(await places()).toBe(before);
+    await page.locator('[data-state="escalated"]').focus();
+    await see(page, '#words', 'Waiting for an admin’s decision.');
+    await page.keyboard.press('Shift+Tab');
+    await see(page, '#words', 'disputed');
+    await picture('lifecycle-words');
+    expect(await page.getByRole('row', { name: 'file appeal' }).textContent()).toContain('the awarded contractor');
+    expectQuiet();
+  });
 
-  browser.it(
-    'on a phone, keeps the tapped element in view, above the text about it',
-    async () => {
-      visitor = await visit(`${app.url}/lifecycle`);
-      const { page, picture } = visitor;
-      await page.setViewportSize({ width: 400, height: 800 });
-      expect(await topOf(page, '#words')).toBeGreaterThan(await bottomOf(page, '.picture svg'));
-      for (const [name, place] of Object.entries({
-        draft: '[data-state="draft"]',
-        approve: '[data-step="approve"] .name',
-        completed: '[data-state="completed"]',
-      })) {
-        await page.locator(place).click();
-        await see(page, '#words th', name);
-        expect(await bottomOf(page, place), place).toBeLessThanOrEqual(await topOf(page, '#words'));
-        expect(await bottomOf(page, '#words'), place).toBeLessThanOrEqual(800);
-      }
-      await picture('lifecycle-words-400');
-      expectQuiet();
-    },
-    MINUTE,
-  );
+  browser.it('on a phone, keeps the tapped element in view, above the text about it', async () => {
+    visitor = await visit(`${app.url}/lifecycle`);
+    const { page, picture } = visitor;
+    await page.setViewportSize({ width: 400, height: 800 });
+    expect(await topOf(page, '#words')).toBeGreaterThan(await bottomOf(page, '.picture svg'));
+    for (const [name, place] of Object.entries({
+      draft: '[data-state="draft"]',
+      approve: '[data-step="approve"] .name',
+      completed: '[data-state="completed"]',
+    })) {
+      await page.locator(place).click();
+      await see(page, '#words th', name);
+      expect(await bottomOf(page, place), place).toBeLessThanOrEqual(await topOf(page, '#words'));
+      expect(await bottomOf(page, '#words'), place).toBeLessThanOrEqual(800);
+    }
+    await picture('lifecycle-words-400');
+    expectQuiet();
+  });
 
-  browser.it(
-    'shows an error and hides the last job if the next one can’t be shown',
-    async () => {
-      visitor = await visit(`${app.url}/lifecycle#${tap}`);
-      const { page, picture } = visitor;
-      await logIn(page);
-      await see(page, '#where', 'Repair the tap is open');
-      const strange = tap.replace(/\w$/, (last) => (last === '0' ? '1' : '0'));
-      await page.getByLabel('or its ID').fill(strange);
-      await page.getByRole('button', { name: 'Show' }).click();
-      await see(page, '#problem', 'Job not found.');
-      await picture('lifecycle-refused');
-      const expectNoJob = async () => {
-        expect(await page.locator('#where').textContent()).toBe('');
-        expect(await page.locator('svg [aria-current], svg .may, svg.located').count()).toBe(0);
-        expect(await page.locator('#job').inputValue()).toBe('');
-      };
-      await expectNoJob();
-      await page.reload();
-      await see(page, '#problem', 'Job not found.');
-      await expectNoJob();
-      await page.locator('#job').selectOption(fence);
-      await see(page, '#where', 'Paint the fence is draft');
-      expect(await page.locator('#problem').textContent()).toBe('');
-      expect(visitor.complaints.filter((complaint) => !complaint.includes(strange))).toEqual([]);
-    },
-    MINUTE,
-  );
+  browser.it('shows an error and hides the last job if the next one can’t be shown', async () => {
+    visitor = await visit(`${app.url}/lifecycle#${tap}`);
+    const { page, picture } = visitor;
+    await logIn(page);
+    await see(page, '#where', 'Repair the tap is open');
+    const strange = tap.replace(/\w$/, (last) => (last === '0' ? '1' : '0'));
+    await page.getByLabel('or its ID').fill(strange);
+    await page.getByRole('button', { name: 'Show' }).click();
+    await see(page, '#problem', 'Job not found.');
+    await picture('lifecycle-refused');
+    const expectNoJob = async () => {
+      expect(await page.locator('#where').textContent()).toBe('');
+      expect(await page.locator('svg [aria-current], svg .may, svg.located').count()).toBe(0);
+      expect(await page.locator('#job').inputValue()).toBe('');
+    };
+    await expectNoJob();
+    await page.reload();
+    await see(page, '#problem', 'Job not found.');
+    await expectNoJob();
+    await page.locator('#job').selectOption(fence);
+    await see(page, '#where', 'Paint the fence is draft');
+    expect(await page.locator('#problem').textContent()).toBe('');
+    expect(visitor.complaints.filter((complaint) => !complaint.includes(strange))).toEqual([]);
+  });
 
-  browser.it(
-    'shows a job’s state, what its owner can do next, and why they can’t do the rest',
-    async () => {
-      visitor = await visit(`${app.url}/lifecycle`);
-      const { page, picture } = visitor;
-      await logIn(page);
-      await page.getByLabel('Job', { exact: true }).selectOption(tap);
-      await see(page, '#where', 'Repair the tap is open');
-      expect(await page.locator('svg [aria-current]').getAttribute('data-state')).toBe('open');
-      expect(
-        await page.locator('svg .may').evaluateAll((all) => all.map((one) => one.getAttribute('data-step'))),
-      ).toEqual(['cancel']);
-      await see(page, '#where', 'award · Only a pending, viewed, or shortlisted bid');
-      await see(page, '#where', 'check in · Only the awarded contractor can do this.');
-      await picture('lifecycle-job');
-      await page.setViewportSize({ width: 400, height: 860 });
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await picture('lifecycle-job-400');
+  browser.it('shows a job’s state, what its owner can do next, and why they can’t do the rest', async () => {
+    visitor = await visit(`${app.url}/lifecycle`);
+    const { page, picture } = visitor;
+    await logIn(page);
+    await page.getByLabel('Job', { exact: true }).selectOption(tap);
+    await see(page, '#where', 'Repair the tap is open');
+    expect(await page.locator('svg [aria-current]').getAttribute('data-state')).toBe('open');
+    expect(
+      await page.locator('svg .may').evaluateAll((all) => all.map((one) => one.getAttribute('data-step'))),
+    ).toEqual(['cancel']);
+    await see(page, '#where', 'award · Only a pending, viewed, or shortlisted bid');
+    await see(page, '#where', 'check in · Only the awarded contractor can do this.');
+    await picture('lifecycle-job');
+    await page.setViewportSize({ width: 400, height: 860 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await picture('lifecycle-job-400');
 
-      await page.getByLabel('or its ID').fill(fence);
-      await page.getByRole('button', { name: 'Show' }).click();
-      await see(page, '#where', 'publish · First fill in: category, address line1.');
-      await page.reload();
-      await see(page, '#where', 'Paint the fence is draft');
-      await page.getByRole('button', { name: 'Forget me' }).click();
-      await page.getByLabel('Email').waitFor();
-      expect(await page.locator('svg [aria-current]').count()).toBe(0);
-      expectQuiet();
-    },
-    MINUTE,
-  );
+    await page.getByLabel('or its ID').fill(fence);
+    await page.getByRole('button', { name: 'Show' }).click();
+    await see(page, '#where', 'publish · First fill in: category, address line1.');
+    await page.reload();
+    await see(page, '#where', 'Paint the fence is draft');
+    await page.getByRole('button', { name: 'Forget me' }).click();
+    await page.getByLabel('Email').waitFor();
+    expect(await page.locator('svg [aria-current]').count()).toBe(0);
+    expectQuiet();
+  });
 
-  browser.it(
-    'shows who is signed in to the playground, and who signs in later',
-    async () => {
-      visitor = await visit(`${app.url}/graphql`);
-      const { page, context } = visitor;
-      const opened = context.waitForEvent('page');
-      await page.getByRole('link', { name: 'Where is the job?' }).click();
-      const lifecycle = await opened;
-      await lifecycle.getByLabel('Email').waitFor();
-      await page.getByRole('button', { name: /Execute query/ }).click();
-      await see(lifecycle, '#job', 'You have no jobs yet');
-      expect(await lifecycle.getByLabel('Signed in as').inputValue()).toBe('homeowner');
-      const second = await context.newPage();
-      await second.goto(`${app.url}/lifecycle`);
-      await see(second, '#job', 'You have no jobs yet');
+  browser.it('shows who is signed in to the playground, and who signs in later', async () => {
+    visitor = await visit(`${app.url}/graphql`);
+    const { page, context } = visitor;
+    const opened = context.waitForEvent('page');
+    await page.getByRole('link', { name: 'Where is the job?' }).click();
+    const lifecycle = await opened;
+    await lifecycle.getByLabel('Email').waitFor();
+    await page.getByRole('button', { name: /Execute query/ }).click();
+    await see(lifecycle, '#job', 'You have no jobs yet');
+    expect(await lifecycle.getByLabel('Signed in as').inputValue()).toBe('homeowner');
+    const second = await context.newPage();
+    await second.goto(`${app.url}/lifecycle`);
+    await see(second, '#job', 'You have no jobs yet');
 
-      for (const step of ['CreateJob', 'PublishJob']) {
-        await openTab(page, step);
-        await run(page);
-        await expectAnswer(page, step === 'CreateJob' ? '"DRAFT"' : '"OPEN"');
-      }
-      const openedWithJob = context.waitForEvent('page');
-      await page.getByRole('link', { name: 'Where is the job?' }).click();
-      const withJob = await openedWithJob;
-      await see(withJob, '#where', 'Repair the kitchen tap is open.');
-      // An allowed action links to the step that performs it. Without a step, it shows its cost.
-      await see(withJob, '#where', 'cancel · costs');
-      expect(await withJob.locator('#steps').getByRole('link', { name: 'awardJob' }).getAttribute('href')).toBe(
-        '/graphql#awardJob',
-      );
-      await withJob.goto(`${app.url}/graphql#awardJob`);
-      await expectOpen(withJob, 'AwardJob');
-      expectQuiet();
-    },
-    MINUTE,
-  );
+    for (const step of ['CreateJob', 'PublishJob']) {
+      await openTab(page, step);
+      await run(page);
+      await expectAnswer(page, step === 'CreateJob' ? '"DRAFT"' : '"OPEN"');
+    }
+    const openedWithJob = context.waitForEvent('page');
+    await page.getByRole('link', { name: 'Where is the job?' }).click();
+    const withJob = await openedWithJob;
+    await see(withJob, '#where', 'Repair the kitchen tap is open.');
+    // An allowed action links to the step that performs it. Without a step, it shows its cost.
+    await see(withJob, '#where', 'cancel · costs');
+    expect(await withJob.locator('#steps').getByRole('link', { name: 'awardJob' }).getAttribute('href')).toBe(
+      '/graphql#awardJob',
+    );
+    await withJob.goto(`${app.url}/graphql#awardJob`);
+    await expectOpen(withJob, 'AwardJob');
+    expectQuiet();
+  });
 });
 
 async function logIn(page: Page): Promise<void> {

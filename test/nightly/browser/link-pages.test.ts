@@ -7,8 +7,6 @@ import { mailTo } from '../../market/mail/mailbox.js';
 import { needs } from '../../setup/needs.js';
 
 const browser = needs('chromium');
-const MINUTE = 60_000;
-
 let app: TestApp;
 let reader: Visit;
 beforeAll(async () => {
@@ -73,7 +71,6 @@ browser.describe('A link in an email', () => {
       ]);
       await mailTo(app, hanna.email, 'Set a new password', 2);
     },
-    MINUTE,
   );
 
   browser.it(
@@ -115,7 +112,6 @@ browser.describe('A link in an email', () => {
       await reader.page.getByRole('link', { name: 'Continue to Job Marketplace' }).waitFor();
       expect(reader.complaints).toEqual([]);
     },
-    MINUTE,
   );
 
   browser.it(
@@ -148,6 +144,5 @@ browser.describe('A link in an email', () => {
       const undo = await mailTo(app, otto.email, 'Your account’s email address was changed');
       await useTwice(undo.link, otto.email, 'Take my account back', 'contact our support team');
     },
-    MINUTE,
   );
 });

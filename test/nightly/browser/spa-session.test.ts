@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openTestApp, type TestApp } from '../../setup/app.js';
+import { allNumbered } from '../../platform/live/positions.js';
 import { admin, homeowner, type Person } from '../../story/cast.js';
 import { newFolder, stubBrowser, writeFiles } from './spa-site.js';
 
@@ -166,6 +167,7 @@ describe.each(CLIENTS)('The first position with %s', (_, stories) => {
     const olga = await homeowner(app, 'Olga');
     signIn(olga);
     for (const title of ['A roof', 'A gate', 'A fence']) await write(olga, title);
+    await allNumbered(app);
     let id = '';
     const next = await stories().nextEvent(`${app.url}/graphql`, async () => {
       id = await write(olga, 'A door');
