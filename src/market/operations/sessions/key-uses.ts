@@ -10,6 +10,7 @@ import { API_KEY_USES } from '../../rules/market-limits.js';
 
 export interface KeyUses {
   note(id: ApiKeyId): void;
+  /** Also waits for a write that began earlier. */
   flush(): Promise<void>;
 }
 
@@ -18,6 +19,15 @@ const MINUTE_MS = 60_000;
 export function createKeyUses(db: Db, now: () => number = Date.now): KeyUses {
   const lastUses = new LRUCache<ApiKeyId, number>({ max: API_KEY_USES.keysMax });
   let pending = new Map<ApiKeyId, Date>();
+  let lastWrite: Promise<void> = Promise.resolve();
+
+  async function writePending(): Promise<void> {
+    if (pending.size === 0) return;
+    const uses = pending;
+    pending = new Map();
+    await recordKeyUses(db, uses);
+  }
+
   return {
     note(id) {
       const minute = Math.floor(now() / MINUTE_MS) * MINUTE_MS;
@@ -25,11 +35,9 @@ export function createKeyUses(db: Db, now: () => number = Date.now): KeyUses {
       lastUses.set(id, minute);
       pending.set(id, new Date(minute));
     },
-    async flush() {
-      if (pending.size === 0) return;
-      const uses = pending;
-      pending = new Map();
-      await recordKeyUses(db, uses);
+    flush() {
+      lastWrite = lastWrite.catch(() => {}).then(writePending);
+      return lastWrite;
     },
   };
 }

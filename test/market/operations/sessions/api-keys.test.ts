@@ -14,6 +14,8 @@ import {
   type Json,
   type TestApp,
 } from '../../../setup/app.js';
+import { waitingCalls } from '../../../setup/database/waiting-calls.js';
+import { until } from '../../../platform/security/until.js';
 import { byGraphql, byRest, invalid, type Refused } from '../../../apis/refused.js';
 
 let app: TestApp;
@@ -274,6 +276,22 @@ describe('an API key', () => {
     await app.services.keyUses.flush();
     expect((await list(owner.token))[0]).toEqual(key);
   });
+});
+
+it('A stopping server also waits for uses that it is already writing', async () => {
+  const owner = await homeowner(app, 'Ute');
+  const { token } = await programOf(app, owner);
+  let writes: Promise<void>[] = [];
+  let isWritten = false;
+  await app.sql.begin(async (tx) => {
+    await tx`select from api_keys where user_id = ${owner.userId} for update`;
+    await me(token);
+    writes = [app.services.keyUses.flush(), app.services.keyUses.flush().then(() => void (isWritten = true))];
+    await until(async () => (await waitingCalls(app.sql)) === 1);
+    expect(isWritten).toBe(false);
+  });
+  await Promise.all(writes);
+  expect((await list(owner.token))[0]?.last_used_at).toMatch(/Z$/);
 });
 
 describe('an API key is refused', () => {
