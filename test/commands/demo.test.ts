@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PASSWORD } from '../../src/commands/demo/town.js';
 import { JOB_STATES } from '../../src/market/rules/states.js';
-import { logIn } from '../app/callers.js';
+import { logIn, patiently } from '../app/callers.js';
 import { clone, type Clone } from '../app/clone.js';
 import { start } from '../app/processes.js';
 import { until } from '../platform/security/until.js';
@@ -12,6 +12,8 @@ beforeAll(() => {
   project = clone();
 });
 afterAll(() => project.remove());
+
+const call = (...request: Parameters<typeof fetch>) => patiently(() => fetch(...request));
 
 interface Listed {
   readonly data: readonly { id: string; title: string; status: string; city: string }[];
@@ -48,31 +50,31 @@ it('has people who log in and buy tokens, jobs in every state, a search with mat
     const conrad = await logIn(url, 'conrad@demo.example', PASSWORD);
     expect([conrad.status, conrad.body.details]).toMatchObject([401, { reason: 'suspended' }]);
     const { body } = await logIn(url, 'ada@demo.example', PASSWORD);
-    const listed = await fetch(`${url}/v1/jobs?per_page=100`, {
+    const listed = await call(`${url}/v1/jobs?per_page=100`, {
       headers: { authorization: `Bearer ${String(body.token)}` },
     });
-    const near = await fetch(`${url}/v1/contractors?near_zip=78704&within_miles=50&order_by=nearest`, {
+    const near = await call(`${url}/v1/contractors?near_zip=78704&within_miles=50&order_by=nearest`, {
       headers: { authorization: `Bearer ${String(body.token)}` },
     });
     expect(((await near.json()) as Listed).data.length).toBeGreaterThan(1);
     seen.push((await listed.json()) as Listed);
     const carl = await logIn(url, 'carl@demo.example', PASSWORD);
     const reader = { headers: { authorization: `Bearer ${String(carl.body.token)}` } };
-    const searches = (await (await fetch(`${url}/v1/saved-searches`, reader)).json()) as Listed;
+    const searches = (await (await call(`${url}/v1/saved-searches`, reader)).json()) as Listed;
     expect(searches.data).toMatchObject([{ name: 'Plumbing and heating in every town' }]);
     const open = seen
       .at(-1)
       ?.data.filter(({ status }) => status === 'open')
       .map(({ id }) => id);
     await until(async () => {
-      const feed = (await (await fetch(`${url}/v1/notifications?per_page=100`, reader)).json()) as Feed;
+      const feed = (await (await call(`${url}/v1/notifications?per_page=100`, reader)).json()) as Feed;
       const matches = feed.data.filter(({ title }) => title === 'A new job matches your search');
       return matches.filter(({ job_id: job }) => open?.includes(job)).length > 1;
     });
-    const { data: endpoints } = (await (await fetch(`${url}/v1/webhooks`, reader)).json()) as Listed;
+    const { data: endpoints } = (await (await call(`${url}/v1/webhooks`, reader)).json()) as Listed;
     expect(endpoints).toMatchObject([{ status: 'paused', paused_reason: 'requested' }]);
     const path = `/v1/webhooks/${endpoints[0]?.id}/deliveries?per_page=100`;
-    const { data: deliveries } = (await (await fetch(url + path, reader)).json()) as Deliveries;
+    const { data: deliveries } = (await (await call(url + path, reader)).json()) as Deliveries;
     const replayed = deliveries.filter(({ attempts }) => attempts.length > 1);
     expect(replayed).toMatchObject([
       {
@@ -83,17 +85,17 @@ it('has people who log in and buy tokens, jobs in every state, a search with mat
     ]);
     expect(deliveries.map(({ previous_position: previous }) => previous)).toContain(replayed[0]?.position);
     const hanna = await logIn(url, 'hanna@demo.example', PASSWORD);
-    const bought = await fetch(`${url}/v1/purchases`, {
+    const bought = await call(`${url}/v1/purchases`, {
       method: 'POST',
       headers: { authorization: `Bearer ${String(hanna.body.token)}`, 'content-type': 'application/json' },
       body: JSON.stringify({ pack: 'small', return_url: `${url.replace('127.0.0.1', 'localhost')}/graphql` }),
     });
     const { checkout_url: checkout } = (await bought.json()) as { checkout_url: string };
-    const paid = await fetch(checkout, { method: 'POST', body: new URLSearchParams({ choice: 'pay' }) });
+    const paid = await call(checkout, { method: 'POST', body: new URLSearchParams({ choice: 'pay' }) });
     expect(await paid.text()).toContain('You paid');
-    const lifecycle = await (await fetch(`${url}/v1/lifecycle`)).json();
+    const lifecycle = await (await call(`${url}/v1/lifecycle`)).json();
     expect(lifecycle, `${time} start`).toMatchObject({ deadline_mode: mode });
-    const advanced = await fetch(`${url}/v1/test-clock`, {
+    const advanced = await call(`${url}/v1/test-clock`, {
       method: 'POST',
       headers: { authorization: `Bearer ${String(body.token)}`, 'content-type': 'application/json' },
       body: JSON.stringify({ seconds: 0 }),
@@ -101,7 +103,7 @@ it('has people who log in and buy tokens, jobs in every state, a search with mat
     expect(advanced.status, `${time} start`).toBe(clock);
     const { pathname, search } = new URL(/Mailbox +(\S+)/.exec(server.output())?.[1] ?? url);
     const secret = new URLSearchParams(search).get('secret');
-    const readMailbox = async () => (await fetch(url + pathname, { headers: { cookie: `mailbox=${secret}` } })).text();
+    const readMailbox = async () => (await call(url + pathname, { headers: { cookie: `mailbox=${secret}` } })).text();
     await until(async () => /<h2>You have a new bid<\/h2>\s*<p class="faint">To h\w+@demo/.test(await readMailbox()));
     // The demo logs requests like every server, except those that created the sample data.
     const { output } = await server.stop();

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { FreshDatabase } from '../setup/postgres.js';
 import { until } from '../platform/security/until.js';
 import { temporaryFolder } from '../setup/temporary-folder.js';
+import { patientUrl } from '../app/callers.js';
 import { openApi } from '../app/own-database.js';
 import { freeAddress } from './proxy.js';
 
@@ -47,6 +48,8 @@ export async function startBouncer(
     ['host=127.0.0.1 port=5432 dbname=marketplace', `host=127.0.0.1 port=${database.port} dbname=${to.database}`],
     ['listen_port = 6432', `listen_port = ${port}`],
     ['/etc/pgbouncer/userlist.txt', users],
+    // On a busy machine, a connection takes longer.
+    ['server_connect_timeout = 3', 'server_connect_timeout = 100'],
   ].reduce((text, [old = '', by = '']) => replace(text, old, by), CONFIGURATION);
   const file = join(folder.path, 'pgbouncer.ini');
   writeFileSync(file, change(configuration));
@@ -73,7 +76,7 @@ export async function startBouncer(
   }
   await start();
   return {
-    url: `postgres://${to.username}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/marketplace`,
+    url: patientUrl(`postgres://${to.username}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/marketplace`),
     consoleUrl: (user) => `postgres://${user}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/pgbouncer`,
     start,
     stop,

@@ -42,7 +42,7 @@ beforeEach(async () => {
   await killer`truncate purses, transfers`;
   await killer`insert into purses select n, ${BALANCE} from generate_series(1, ${ACCOUNTS}::int) n`;
   pool = open(10, 'busy');
-  db = connect(database.connection, { poolSize: 10, applicationName: 'busy' });
+  db = connect(database.connection, { poolSize: 10, applicationName: 'busy', queueTimeoutMs: SETTLE_TIMEOUT_MS });
   return () => Promise.all([pool.end({ timeout: 2 }), db.close()]);
 });
 

@@ -85,7 +85,7 @@ export async function durablePostgres(parent?: string): Promise<DurablePostgres>
         max: 1,
         fetch_types: false,
         onnotice: () => {},
-        connect_timeout: 5,
+        connect_timeout: 100,
         backoff: () => 0.05,
         connection: { application_name: name },
       }),

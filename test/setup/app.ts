@@ -11,7 +11,7 @@ import { createLog } from '../../src/platform/telemetry/log.js';
 import { openMatching } from '../../src/market/operations/searches/matching-loop.js';
 import { openQueue } from '../../src/platform/queue/queue.js';
 import { prepareSchema } from '../../src/app/prepare-schema.js';
-import { openServices, type ServiceTimeouts } from '../../src/app/services.js';
+import { openServices } from '../../src/app/services.js';
 import { ensureAdmin } from '../../src/market/operations/admins/admins.js';
 import type { Services } from '../../src/market/operations/services.js';
 import { isBearer } from '../../src/market/rules/viewer.js';
@@ -27,6 +27,7 @@ import { createQuotas, type Quotas } from '../../src/platform/quotas/quotas.js';
 import { addressOf } from '../story/addresses.js';
 import type { Answer, GraphqlAnswer, Json } from '../story/answer.js';
 import { expectAsDescribed, expectAsDocumented } from '../story/documented.js';
+import { LONG_TIMEOUTS } from './long-timeouts.js';
 import { freshDatabase, type FreshDatabase } from './postgres.js';
 
 export type { Answer, GraphqlAnswer, Json };
@@ -83,17 +84,6 @@ export interface AppOptions {
   through?: (database: FreshDatabase['connection']) => Connection | Promise<Connection>;
 }
 
-/**
- * On a busy machine, calls may wait long for a lock that the test holds, and the event loop may stall for a second.
- * Calls must not give up meanwhile.
- */
-const LONG_TIMEOUTS: Partial<ServiceTimeouts> = {
-  queueTimeoutMs: 250_000,
-  statementTimeoutMs: 250_000,
-  lockTimeoutMs: 250_000,
-  probeTimeoutMs: 60_000,
-};
-
 function withQuotas(table: QuotaTable, changes: QuotaChanges): QuotaTable {
   return Object.fromEntries(
     Object.entries(table).map(([name, share]) => [name, { ...share, ...changes[name as QuotaName] }]),
@@ -144,10 +134,13 @@ export async function openTestApp(
   };
   const connection = await through(database.connection);
   await prepareSchema(config, log, directly(connection));
-  const { services, close } = await openServices(config, log, connection, hooks, LONG_TIMEOUTS);
+  const { services, close } = await openServices(config, log, connection, hooks, {
+    ...LONG_TIMEOUTS,
+    probeTimeoutMs: 60_000,
+  });
   if (tokensLast) Object.assign(services, { accessTokens: lastingTokens(config) });
   await ensureAdmin(services, ADMIN.email, ADMIN.password);
-  const queue = openQueue({ ...services, connection, kinds: taskKinds(services) });
+  const queue = openQueue({ ...services, connection, kinds: taskKinds(services), timeouts: LONG_TIMEOUTS });
   const webhooks = await openWebhooks({ ...services, queue });
   const matching = isMatching ? openMatching({ ...services, queue }) : undefined;
   const notificationEmails = openNotificationEmails({ ...services, queue, digestHour: config.DIGEST_HOUR_UTC });
@@ -187,7 +180,7 @@ export async function openTestApp(
     },
     another: async (timeouts, quotas = {}) => {
       const own = createQuotas(withQuotas(config.quotas, quotas), services.metrics);
-      const one = await startServer({ ...services, quotas: own }, config, { ...TIMEOUTS, ...timeouts });
+      const one = await startServer({ ...services, quotas: own }, config, { ...PATIENT, ...timeouts });
       servers.push(one);
       return { url: one.url, quotas: own };
     },

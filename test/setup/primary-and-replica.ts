@@ -9,6 +9,7 @@ import postgres, { type Sql } from 'postgres';
 import { startEmbeddedPostgres } from '../../src/platform/embedded/embedded.js';
 import { findPrograms } from '../../src/platform/embedded/programs.js';
 import { migrate } from '../../src/platform/db/migrate.js';
+import { patientUrl } from '../app/callers.js';
 import { freeAddress } from '../deploy/proxy.js';
 import { signalPostgres } from '../platform/embedded/processes.js';
 import { until } from '../platform/security/until.js';
@@ -58,9 +59,9 @@ export async function openPrimaryAndReplica(settings: readonly string[] = HASTY)
   writeFileSync(join(cluster, 'standby.signal'), '');
   const programs = findPrograms(ofReplica, cluster);
   const primary = await startEmbeddedPostgres(ofPrimary, { settings: [...SETTINGS, ...settings, ...onTcp(port)] });
-  const { username, database } = primary.connection;
+  const { username, database, connect_timeout } = primary.connection;
 
-  const urlOf = (portOf: number) => `postgres://${username}@127.0.0.1:${portOf}/${database}`;
+  const urlOf = (portOf: number) => patientUrl(`postgres://${username}@127.0.0.1:${portOf}/${database}`);
 
   const onPrimary = postgres(urlOf(port), { max: 1, fetch_types: false, onnotice: () => {} });
   let server: ChildProcess | undefined;
@@ -105,7 +106,7 @@ export async function openPrimaryAndReplica(settings: readonly string[] = HASTY)
 
   await startReplica();
   return {
-    database: { connection: { host: '127.0.0.1', port, username, database }, drop: async () => {} },
+    database: { connection: { host: '127.0.0.1', port, username, database, connect_timeout }, drop: async () => {} },
     url: urlOf(port),
     replicaUrl: urlOf(replicaPort),
     get pids() {

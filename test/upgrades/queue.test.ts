@@ -11,6 +11,8 @@ import { asArray } from '../../src/platform/db/statement.js';
 import { webhookTasks } from '../../src/market/webhooks/tasks.js';
 import { migrateUpTo, migrations } from '../setup/database/migrate-up-to.js';
 import { until } from '../platform/security/until.js';
+import { patientUrl } from '../app/callers.js';
+import { LONG_TIMEOUTS } from '../setup/long-timeouts.js';
 import { ownDatabase, type OwnDatabase } from '../app/own-database.js';
 import { openReceiver, type Receiver } from '../market/webhooks/receiver.js';
 
@@ -114,7 +116,8 @@ it('moves what is waiting; nothing is lost or sent twice', async () => {
   await instanceBefore.close();
   await migrateUpTo(sql, migrations().length);
   const queue = openQueue({
-    connection: { url: database.url },
+    connection: { url: patientUrl(database.url) },
+    timeouts: LONG_TIMEOUTS,
     databaseWatch: { problem: undefined, onOpen: () => {} },
     log: { warn: (problem: unknown) => expect.unreachable(JSON.stringify(problem)) },
     kinds: {

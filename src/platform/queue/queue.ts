@@ -7,7 +7,7 @@ import type { SQL } from 'drizzle-orm';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { POOLS, QUEUE } from '../service-limits.js';
-import { connect, type Connection, type Db } from '../db/database.js';
+import { connect, type Connection, type DatabaseTimeouts, type Db } from '../db/database.js';
 import type { DatabaseWatch } from '../db/database-watch.js';
 import { asArray } from '../db/statement.js';
 import { claimTasks, deleteTask, requeueTask, selectDueKinds, type Task } from './tasks.js';
@@ -56,10 +56,11 @@ interface QueueOptions {
   readonly databaseWatch: Pick<DatabaseWatch, 'problem' | 'onOpen'>;
   readonly log: Pick<Logger, 'warn'>;
   readonly kinds: Readonly<Record<string, TaskKind>>;
+  readonly timeouts?: Partial<DatabaseTimeouts>;
 }
 
-export function openQueue({ connection, databaseWatch, log, kinds }: QueueOptions): Queue {
-  const pool = connect(connection, POOLS.queue, { onOpen: databaseWatch.onOpen });
+export function openQueue({ connection, databaseWatch, log, kinds, timeouts }: QueueOptions): Queue {
+  const pool = connect(connection, { ...POOLS.queue, ...timeouts }, { onOpen: databaseWatch.onOpen });
   // Each may use one of the pool's two connections, so neither waits for the other.
   const db = pool.of({ address: 'queue' });
   const backgroundDb = pool.of({ address: 'background' });

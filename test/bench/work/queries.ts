@@ -11,6 +11,7 @@ import postgres, { type Sql } from 'postgres';
 import { readConfig } from '../../../src/app/config.js';
 import { createLog } from '../../../src/platform/telemetry/log.js';
 import { openServices } from '../../../src/app/services.js';
+import { LONG_TIMEOUTS } from '../../setup/long-timeouts.js';
 import { ensureAdmin } from '../../../src/market/operations/admins/admins.js';
 import { cursorOf } from '../../../src/platform/call/paging.js';
 import type { Role } from '../../../src/market/rules/viewer.js';
@@ -691,8 +692,10 @@ export async function openListener(connection: Connection, sql: Sql, market: Mar
   const log = createLog('warn', {
     destination: new Writable({ write: (line, _, done) => (logged.push(String(line)), done()) }),
   });
-  const { services, close } = await openServices(config, log, connection, {
-    onStatement: (text, values) => statementsSent.push({ text, values }),
+  const hooks = { onStatement: (text: string, values: readonly unknown[]) => statementsSent.push({ text, values }) };
+  const { services, close } = await openServices(config, log, connection, hooks, {
+    ...LONG_TIMEOUTS,
+    probeTimeoutMs: 60_000,
   });
   const admin = { email: 'ada@example.test', password: 'ada keeps the house' };
   await ensureAdmin(services, admin.email, admin.password);

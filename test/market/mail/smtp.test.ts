@@ -1,5 +1,5 @@
 /** Sending email to a real mail server: what the server receives, and what happens to a message that it rejects. */
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { readConfig } from '../../../src/app/config.js';
 import { mailSettings } from '../../../src/app/mail-settings.js';
 import { taskKinds } from '../../../src/app/task-kinds.js';
@@ -7,6 +7,13 @@ import { JWT_SECRET, openTestApp, type TestApp } from '../../setup/app.js';
 import { homeowner } from '../../story/cast.js';
 import { until } from '../../platform/security/until.js';
 import { openMailServer, type MailServer } from './mail-server.js';
+
+/** The tests decide when emails are retried. On a busy machine, the first retry could come too soon. */
+vi.mock('../../../src/market/rules/market-limits.js', async (original) => {
+  const limits = await original<typeof import('../../../src/market/rules/market-limits.js')>();
+  const { MAIL } = limits;
+  return { ...limits, MAIL: { ...MAIL, connectMs: 100_000, retryAfterSeconds: MAIL.retryAfterSeconds.with(0, 300) } };
+});
 
 let server: MailServer;
 let app: TestApp;

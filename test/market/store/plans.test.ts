@@ -39,7 +39,7 @@ beforeAll(async () => {
   await addAccountEvents();
   await addSavedSearches();
   listener = await openListener(database.connection, sql, market);
-  explainer = await openExplainer(database.connection, 10_000);
+  explainer = await openExplainer(database.connection, 60_000);
 });
 afterAll(async () => {
   await explainer.close();

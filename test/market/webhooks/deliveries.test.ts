@@ -6,11 +6,18 @@ import { homeowner, type Person } from '../../story/cast.js';
 import { DRAFT, gather, givenJob, type People } from '../../story/journey.js';
 import { openReceiver, verify, type Answer, type Received, type Receiver } from './receiver.js';
 
-/** The tests decide when deliveries are retried. On a busy machine, the first retry could come too soon. */
+/**
+ * The tests decide when deliveries are retried. On a busy machine, the first retry could come too soon, and an attempt
+ * could time out or outlive its lease.
+ */
 vi.mock('../../../src/market/rules/market-limits.js', async (original) => {
   const limits = await original<typeof import('../../../src/market/rules/market-limits.js')>();
-  const retryAfterSeconds = limits.WEBHOOKS.retryAfterSeconds.with(0, 300);
-  return { ...limits, WEBHOOKS: { ...limits.WEBHOOKS, retryAfterSeconds } };
+  const { WEBHOOKS, TASKS } = limits;
+  return {
+    ...limits,
+    WEBHOOKS: { ...WEBHOOKS, attemptMs: 200_000, retryAfterSeconds: WEBHOOKS.retryAfterSeconds.with(0, 300) },
+    TASKS: { ...TASKS, webhook: { ...TASKS.webhook, leaseSeconds: 300 } },
+  };
 });
 
 const ENV = { WEBHOOKS_ALLOW_PRIVATE: 'on' };

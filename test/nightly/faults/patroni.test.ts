@@ -109,7 +109,7 @@ async function openMarket() {
     {
       DATABASE_URL: bouncer.url,
       DATABASE_DIRECT_URL: at(primary),
-      DATABASE_REPLICA_URL: `${bouncer.url}_replica`,
+      DATABASE_REPLICA_URL: bouncer.url.replace('/marketplace', '/marketplace_replica'),
       ...Object.fromEntries(budgets.map((name) => [name, '1000000'])),
       TRUST_PROXY_HOPS: '1',
       JWT_SECRET,

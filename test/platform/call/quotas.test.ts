@@ -1,9 +1,15 @@
 /** How much of the server one caller may hold through both APIs, and how much others still get. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { head, openConnection } from '../../attacks/raw-connection.js';
 import { homeowner, type Person } from '../../story/cast.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { until } from '../security/until.js';
+
+/** The metrics read their figures from the database once. Later, these statements would take connections. */
+vi.mock('../../../src/market/rules/market-limits.js', async (original) => {
+  const limits = await original<typeof import('../../../src/market/rules/market-limits.js')>();
+  return { ...limits, FIGURES: { ...limits.FIGURES, everyMs: 3_600_000, marketEveryMs: 3_600_000 } };
+});
 
 const APP = 'https://app.example.test';
 

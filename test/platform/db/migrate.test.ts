@@ -5,6 +5,7 @@ import postgres, { type Sql } from 'postgres';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { migrate } from '../../../src/platform/db/migrate.js';
 import { until } from '../security/until.js';
+import { patientUrl } from '../../app/callers.js';
 import { ownDatabase, type OwnDatabase } from '../../app/own-database.js';
 import { temporaryFolder } from '../../setup/temporary-folder.js';
 
@@ -37,7 +38,7 @@ function release(...files: string[]): void {
 }
 
 const run = (settings: Parameters<typeof migrate>[1] = {}) =>
-  migrate({ url: own.url }, { folder: folder.path, times: QUICK, ...settings });
+  migrate({ url: patientUrl(own.url) }, { folder: folder.path, times: QUICK, ...settings });
 
 const recorded = async () =>
   (await sql`select created_at::int as at from drizzle.__drizzle_migrations order by id`).map(({ at }) => at);

@@ -8,6 +8,12 @@ import { JWT_SECRET, openTestApp, type Json, type TestApp } from '../../setup/ap
 import { homeowner } from '../../story/cast.js';
 import { until } from '../security/until.js';
 
+/** How long a login waits for its hash. Here, it waits until the server stops. */
+vi.mock('../../../src/platform/service-limits.js', async (original) => {
+  const limits = await original<typeof import('../../../src/platform/service-limits.js')>();
+  return { ...limits, HASHING: { ...limits.HASHING, waitMs: 250_000 } };
+});
+
 const config = readConfig({ NODE_ENV: 'test', PORT: '0', JWT_SECRET });
 
 const lineOf = (app: TestApp, status: number): Json =>
@@ -53,7 +59,7 @@ it('refuses the logins that wait for their hashes, and completes those that have
 it("keeps serving while it reports that it's stopping, until others have noticed", async () => {
   const app = await openTestApp();
   const { token } = await homeowner(app, 'Hanna');
-  const server = await startServer(app.services, { ...config, LAME_DUCK_SECONDS: 10 });
+  const server = await startServer(app.services, { ...config, LAME_DUCK_SECONDS: 30 });
   const read = (path: string) => fetch(server.url + path, { headers: { authorization: `Bearer ${token}` } });
   expect((await read('/readyz')).status).toBe(200);
   let isClosed = false;

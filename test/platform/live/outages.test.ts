@@ -10,6 +10,7 @@ import type { JobEvent } from '../../../src/market/store/events/events.js';
 import { newId } from '../../../src/market/store/new-id.js';
 import { connect } from '../../../src/platform/db/database.js';
 import { migrate } from '../../../src/platform/db/migrate.js';
+import { patientUrl } from '../../app/callers.js';
 import { durablePostgres, type DurablePostgres } from '../../faults/durable-postgres.js';
 import { folderInMemory } from '../../setup/temporary-folder.js';
 import { viewerOf } from './viewers.js';
@@ -29,7 +30,7 @@ const metrics = {
 };
 
 async function openInstance(url: string) {
-  const connection = { url };
+  const connection = { url: patientUrl(url) };
   const live = await openLive({
     queries: LIVE_QUERIES,
     connection,
@@ -47,7 +48,7 @@ async function openPostgres(): Promise<DurablePostgres> {
   const server = await durablePostgres(folderInMemory());
   closing.push(() => server.remove());
   await server.start();
-  await migrate({ url: server.url });
+  await migrate({ url: patientUrl(server.url) });
   return server;
 }
 

@@ -22,6 +22,7 @@ import { LIVE_QUERIES } from '../../../src/market/operations/events/live-events.
 import { readNotificationPage } from '../../../src/market/operations/notifications/live-notifications.js';
 import { MATCHED_EVENT, NOTIFICATIONS, notifiedTypesOf } from '../../../src/market/rules/notifications.js';
 import { offered, readAll, type Range } from './reading.js';
+import { LONG_TIMEOUTS } from '../../setup/long-timeouts.js';
 import { viewerOf } from './viewers.js';
 
 const HOMEOWNERS = [newId('homeowner'), newId('homeowner')] as const;
@@ -36,7 +37,7 @@ let app: TestApp;
 let db: Database;
 beforeAll(async () => {
   app = await openTestApp();
-  db = connect(app.database.connection, { poolSize: 2 });
+  db = connect(app.database.connection, { poolSize: 2, ...LONG_TIMEOUTS });
   for (const viewer of VIEWERS) await insertReceiver(app.sql, viewer);
 });
 afterAll(async () => {

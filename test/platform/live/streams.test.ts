@@ -6,7 +6,7 @@ import type { Viewer } from '../../../src/market/rules/viewer.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { callRest } from '../../story/calls.js';
 import { DRAFT, gather, givenJob, ROLES_OF, type People } from '../../story/journey.js';
-import { allNumbered } from './positions.js';
+import { allNumbered, followEvents } from './positions.js';
 import { takeUntil, viewerOf } from './viewers.js';
 
 let app: TestApp;
@@ -87,8 +87,9 @@ describe("a stream of the viewer's own events", () => {
   });
 
   it('sends nothing to a contractor who has withdrawn, and sends again once they bid again', async () => {
+    const allHeard = followEvents(app);
     const job = await givenJob(app, 'open', people);
-    await allNumbered(app);
+    await allHeard();
     const stream = open('bidder');
     const withdrawn = await callRest(app, 'withdraw', { by: people.bidder, job: job.id, bid: job.bids.bidder! });
     expect(withdrawn.status).toBe(200);
@@ -106,6 +107,7 @@ describe('a stream of one job', () => {
     const job = await givenJob(app, 'open', people);
     await allNumbered(app);
     const stream = open('stranger', { jobId: job.id });
+    const next = stream.next();
     const { status } = await callRest(app, 'award', {
       by: people.owner,
       job: job.id,
@@ -117,7 +119,6 @@ describe('a stream of one job', () => {
     // Meanwhile, someone who may see the event receives it.
     const owners = open('owner', { jobId: job.id, after: '0' });
     await takeUntil(owners, ({ type }) => type === 'job.checked_in');
-    const next = stream.next();
     stream.close();
     expect(await next).toEqual({ done: true, value: undefined });
     owners.close();

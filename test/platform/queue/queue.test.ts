@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openQueue, type Queue, type TaskEnd, type TaskKind } from '../../../src/platform/queue/queue.js';
 import { QUEUE } from '../../../src/platform/service-limits.js';
 import type { Task } from '../../../src/platform/queue/tasks.js';
+import { LONG_TIMEOUTS } from '../../setup/long-timeouts.js';
 import { freshDatabase, type FreshDatabase } from '../../setup/postgres.js';
 import { until } from '../security/until.js';
 
@@ -56,6 +57,7 @@ function open(): Queue {
     databaseWatch: { problem: undefined, onOpen: () => {} },
     log: { warn: (problem: unknown) => expect.unreachable(JSON.stringify(problem)) },
     kinds: { webhook: kind },
+    timeouts: LONG_TIMEOUTS,
   });
   queues.push(queue);
   return queue;
@@ -74,7 +76,6 @@ const begun = (count: number) => until(() => runs.length >= count);
 it('the code that enqueues tasks doesn’t wait for the queue', async () => {
   const queue = open();
   const ask = () => queue.db.send({ name: 'one', text: 'select 1' }, []);
-  // Opens the connection, which can take longer than the queue waits for a lock.
   await ask();
   const reserved = await sql.reserve();
   await reserved`begin`;

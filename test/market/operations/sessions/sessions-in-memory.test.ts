@@ -88,7 +88,7 @@ it('an instance without its own heartbeat queries the database on every call, un
     }),
   ).toBe(3);
   wire.release();
-  await until(() => isInMemory(hugo));
+  await until(async () => (await me(hugo)) === 200 && isInMemory(hugo));
   expect([await me(hugo), await me(hanna)]).toEqual([200, 401]);
 });
 

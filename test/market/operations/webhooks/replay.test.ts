@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WEBHOOKS } from '../../../../src/market/rules/market-limits.js';
 import { newId } from '../../../../src/market/store/new-id.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
@@ -7,6 +7,17 @@ import { admin, contractor, homeowner, programOf, type Person } from '../../../s
 import { DRAFT, gather, givenJob, type People } from '../../../story/journey.js';
 import { byGraphql, byRest, invalid } from '../../../apis/refused.js';
 import { openReceiver, verify, type Receiver } from '../../webhooks/receiver.js';
+
+/** On a busy machine, an attempt that times out or outlives its lease would be sent again. */
+vi.mock('../../../../src/market/rules/market-limits.js', async (original) => {
+  const limits = await original<typeof import('../../../../src/market/rules/market-limits.js')>();
+  const { WEBHOOKS, TASKS } = limits;
+  return {
+    ...limits,
+    WEBHOOKS: { ...WEBHOOKS, attemptMs: 200_000 },
+    TASKS: { ...TASKS, webhook: { ...TASKS.webhook, leaseSeconds: 300 } },
+  };
+});
 
 let app: TestApp;
 let people: People;

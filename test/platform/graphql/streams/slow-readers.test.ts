@@ -121,7 +121,7 @@ it('a stream that may have no unread bytes is cut off immediately', async () => 
 it("server-sent events that aren't read don't keep their connection open after a logout", async () => {
   const { email, password } = hanna;
   const { token } = (await app.rest('POST', '/v1/auth/login', { body: { email, password } })).body;
-  const { url, quotas } = await app.another({ stalledMs: 5_000 });
+  const { url, quotas } = await app.another({ stalledMs: 20_000 });
   const counted = unreadBytesOf(quotas);
   const [, [, , open]] = CHANNELS as [unknown, (typeof CHANNELS)[number]];
   await open(url, token);

@@ -298,7 +298,7 @@ describe('a WebSocket on which', () => {
   });
 
   it('nobody answers pings is cut off, and one on which someone does stays open', async () => {
-    const { url, quotas } = await app.another({ webSocketPingMs: 2_000 });
+    const { url, quotas } = await app.another({ webSocketPingMs: 10_000 });
     const dead = new Raw(url, PROTOCOL, { autoPong: false });
     const alive = new Raw(url);
     await Promise.all([dead, alive].map((raw) => raw.send(INIT(hanna))));
