@@ -102,7 +102,13 @@ describe('limits', () => {
   });
 
   test('for sessions', () => {
-    expect(SESSION).toEqual({ accessTokenSeconds: 900, refreshTokenDays: 30, sessionDaysMax: 90, leewaySeconds: 60 });
+    expect(SESSION).toEqual({
+      accessTokenSeconds: 900,
+      refreshTokenDays: 30,
+      sessionDaysMax: 90,
+      perAccountMax: 1_000,
+      leewaySeconds: 60,
+    });
   });
 
   test.each<[budget: keyof typeof BUDGETS, perMinute: number, per: string, counts?: string]>([
