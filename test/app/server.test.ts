@@ -135,7 +135,8 @@ it('an account survives kill -9, and an uncaught exception is logged and ends th
 
 it('SIGTERM under load: every call in progress gets its response, the exit is clean, and Postgres ends', async () => {
   const dataFolder = project.usedDataFolder();
-  const server = startServer(project, { DATA_DIR: dataFolder, RATE_LIMITS: 'off' });
+  // A user may use a fifth of the connections, so no call waits for one. On a busy machine, it could wait too long.
+  const server = startServer(project, { DATA_DIR: dataFolder, RATE_LIMITS: 'off', DATABASE_POOL_SIZE: '100' });
   const url = await server.url;
   const { token } = await signUp(url, 'busy@example.test');
 
@@ -146,8 +147,7 @@ it('SIGTERM under load: every call in progress gets its response, the exit is cl
   await load.ended;
 
   expect(load.answered.length).toBeGreaterThanOrEqual(beforeTheSignal);
-  // On a busy machine, a call may wait too long for the database.
-  expect(load.answered.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  expect(new Set(load.answered)).toEqual(new Set([200]));
   // Every request that the server read got its response. A starved client may send one on a connection that the server
   // is closing because it was idle for 250 ms: the system resets it, and the server never reads it.
   const answered = output.split('\n').filter((line) => line.includes('/v1/me') && line.includes('"msg":"answered"'));
