@@ -15,7 +15,7 @@ import type { UnreadAnswers } from '../../http/unread.js';
 import { Caller } from '../../call/caller.js';
 import type { PlatformServices } from '../../call/services.js';
 import { levelOf, lineOf, RequestRecord } from '../../telemetry/record.js';
-import { cut, Refusal, refuse } from '../../errors.js';
+import { Refusal, refuse } from '../../errors.js';
 import { STREAM, WEB_SOCKET } from '../../caller-limits.js';
 import { STREAM_ENDS, type StreamEnd, endWithSession } from './stream-ends.js';
 import type { Release, Client } from '../../quotas/quota.js';
@@ -59,8 +59,9 @@ const CLOSE_CODES = {
   internal: 1011,
 } as const;
 const ID_IN_USE = 'A subscription with this ID is still active.';
-/** A close frame has no room for a longer reason. */
-const REASON_CHARACTERS_MAX = 120;
+/** A close frame has no room for a longer reason, and `ws` throws instead of sending it. */
+const REASON_BYTES_MAX = 123;
+const utf8 = new TextEncoder();
 
 export class OpenSocket implements Connection {
   readonly channel = 'websocket';
@@ -88,7 +89,7 @@ export class OpenSocket implements Connection {
       {
         protocol: webSocket.protocol,
         send: (text) => this.#send(text),
-        close: (code, reason) => webSocket.close(code, reason),
+        close: (code, reason = '') => this.#closeWith(code, reason),
         onMessage: (handle) => this.#onMessages(handle),
       },
       this,
@@ -237,17 +238,22 @@ export class OpenSocket implements Connection {
     caller.request.record.addRefusal(error);
     this.#logEnd(caller, beganMs, 'a WebSocket was refused');
     const code = error.code === 'UNAUTHENTICATED' ? CLOSE_CODES.unauthorized : CLOSE_CODES.tryAgainLater;
-    this.webSocket.close(code, cut(error.message, REASON_CHARACTERS_MAX));
+    this.#closeWith(code, error.message);
   }
 
   #fail(error: unknown): void {
-    if (error instanceof Refusal)
-      return this.webSocket.close(CLOSE_CODES.badMessage, cut(error.message, REASON_CHARACTERS_MAX));
+    if (error instanceof Refusal) return this.#closeWith(CLOSE_CODES.badMessage, error.message);
     // graphql-ws throws this for a message that only servers may send. Only its text identifies it.
     if (error instanceof Error && error.message.startsWith('Unexpected message of type '))
-      return this.webSocket.close(CLOSE_CODES.badMessage, error.message);
+      return this.#closeWith(CLOSE_CODES.badMessage, error.message);
     this.options.services.log.error({ err: error }, 'a WebSocket failed');
     this.webSocket.close(CLOSE_CODES.internal, 'Something went wrong on our end.');
+  }
+
+  #closeWith(code: number, reason: string): void {
+    // Encodes only whole characters.
+    const { read } = utf8.encodeInto(reason, new Uint8Array(REASON_BYTES_MAX));
+    this.webSocket.close(code, reason.slice(0, read));
   }
 
   /** One read can contain many messages. Each is handled in its own turn of the event loop. */

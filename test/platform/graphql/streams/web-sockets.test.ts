@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket, type ClientOptions } from 'ws';
+import { WEB_SOCKET } from '../../../../src/platform/caller-limits.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
 import { homeowner, type Person } from '../../../story/cast.js';
 import { DRAFT } from '../../../story/journey.js';
@@ -237,12 +238,15 @@ describe('an upgrade', () => {
 describe('a WebSocket on which', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   const subscribe = (id = 'one') => ({ type: 'subscribe', id, payload: { query: MY_EVENTS } });
+  // A close frame holds a reason of 123 bytes.
+  const WIDE = '漢'.repeat(60);
   const CLOSES: [what: string, send: (raw: Raw) => Promise<void>, code: number][] = [
     ['someone subscribes before they say who they are', (raw) => raw.send(subscribe()), 4401],
     ['someone says twice who they are', (raw) => raw.send(INIT(hanna), INIT(hanna)), 4429],
     ['a message is no JSON', (raw) => raw.send('{'), 4400],
     ['a message is nested deeply', (raw) => raw.send(`{"type":"ping","payload":{"a":${nested(7_000)}}}`), 4400],
     ['a message has a name twice', (raw) => raw.send('{"type":"ping","type":"subscribe"}'), 4400],
+    ['a message has a name of 60 wide characters twice', (raw) => raw.send(`{"${WIDE}":1,"${WIDE}":2}`), 4400],
     ['a message is of no kind', (raw) => raw.send({ type: 'wish' }), 4400],
     ['a message is one that servers send', (raw) => raw.send({ type: 'connection_ack' }), 4400],
     [
@@ -277,6 +281,17 @@ describe('a WebSocket on which', () => {
         await raw.send(INIT(hanna));
         await raw.heard('connection_ack');
         await raw.send(subscribe(), subscribe());
+      },
+      4409,
+    ],
+    [
+      'a subscription bears the long name of one that is open',
+      async (raw) => {
+        await raw.send(INIT(hanna));
+        await raw.heard('connection_ack');
+        await raw.send(subscribe('i'.repeat(WEB_SOCKET.idCharactersMax)));
+        await untilOpen(app.services, 1);
+        await raw.send(subscribe('i'.repeat(WEB_SOCKET.idCharactersMax)));
       },
       4409,
     ],
