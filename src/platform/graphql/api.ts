@@ -3,8 +3,8 @@ import { ApolloServer, HeaderMap } from '@apollo/server';
 import type { GraphQLFormattedError } from 'graphql';
 import { z } from 'zod';
 import { BODY_BYTES_MAX } from '../caller-limits.js';
-import { parseJson } from '../http/body.js';
-import { JSON_TYPE, type Exchange } from '../http/exchange.js';
+import { jsonInUrl, parseJson } from '../http/body.js';
+import type { Exchange } from '../http/exchange.js';
 import { allowPageScripts } from '../http/browser-headers.js';
 import type { Caller } from '../call/caller.js';
 import { wantsDryRun, type DryRunEffects } from '../call/dry-run.js';
@@ -226,11 +226,11 @@ function operationIn(body: unknown) {
 }
 
 function bodyInUrl(search: string): unknown {
-  const { variables, extensions, ...rest } = Object.fromEntries(new URLSearchParams(search));
+  const parameters = new URLSearchParams(search);
   return {
-    ...rest,
-    ...(variables !== undefined && { variables: parseJson(Buffer.from(variables), JSON_TYPE) }),
-    ...(extensions !== undefined && { extensions: parseJson(Buffer.from(extensions), JSON_TYPE) }),
+    ...Object.fromEntries(parameters),
+    variables: jsonInUrl(parameters, 'variables'),
+    extensions: jsonInUrl(parameters, 'extensions'),
   };
 }
 

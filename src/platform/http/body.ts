@@ -102,7 +102,13 @@ export function parseJson(body: Buffer, contentType: string | undefined): unknow
   return parseText(text, 'body');
 }
 
-export function parseText(text: string, what: 'body' | 'message'): unknown {
+/** Undefined if the parameter is missing or empty. */
+export function jsonInUrl(parameters: URLSearchParams, name: string): unknown {
+  const text = parameters.get(name);
+  return text ? parseText(text, `value of \`${name}\``) : undefined;
+}
+
+export function parseText(text: string, what: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { refuse } from '../../errors.js';
+import { jsonInUrl } from '../../http/body.js';
 import { sha256, type DocumentCache } from './automatic-query-cache.js';
 import type { GraphqlRequest } from './persisted-documents.js';
 
@@ -38,8 +39,7 @@ export async function findAutomatic(request: GraphqlRequest, documents: Document
 }
 
 function extensionsIn({ method, search, body }: GraphqlRequest): Readonly<Record<string, unknown>> {
-  const extensions =
-    method === 'GET' ? parseOrUndefined(new URLSearchParams(search).get('extensions')) : inBody(body).extensions;
+  const extensions = method === 'GET' ? jsonInUrl(new URLSearchParams(search), 'extensions') : inBody(body).extensions;
   return isObject(extensions) ? extensions : {};
 }
 
@@ -76,13 +76,4 @@ function inBody(body: unknown): Readonly<Record<string, unknown>> {
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Apollo rejects extensions that aren't JSON. */
-function parseOrUndefined(json: string | null): unknown {
-  try {
-    return json === null ? undefined : JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }

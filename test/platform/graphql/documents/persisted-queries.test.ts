@@ -150,6 +150,22 @@ describe('a document', () => {
     expect(body.errors[0].message).toContain('sha256Hash');
   });
 
+  it.each([
+    [
+      'are nested deeply',
+      `{"persistedQuery":{"version":1,"sha256Hash":"H"},"a":${'['.repeat(7_000)}${']'.repeat(7_000)}}`,
+    ],
+    ["aren't JSON", '{"persistedQuery":'],
+  ])('in a URL whose extensions %s fails with a clear message', async (_, extensions) => {
+    const document = newDocument();
+    // Node's limit for a head has no room for seven thousand encoded brackets.
+    const search = `query=${encodeURIComponent(document)}&extensions=${extensions.replace('H', hashOf(document))}`;
+    const response = await fetch(`${app.url}/graphql?${search}`, { headers: { 'apollo-require-preflight': 'true' } });
+    const body: Json = await response.json();
+    expect([response.status, body.errors[0].extensions.code]).toEqual([400, 'MALFORMED_REQUEST']);
+    expect(body.errors[0].message).toContain('`extensions`');
+  });
+
   it("that changes something doesn't run by GET", async () => {
     const mutation = 'mutation Out { logOut { sessionId } }';
     const { status, body } = await send(byUrql('GET')(mutation, true));
