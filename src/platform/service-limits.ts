@@ -32,6 +32,9 @@ export const QUEUE = {
   /** How long a key counts as slow after a slow task. */
   slowForMs: 600_000,
   slowKeysMax: 1_000,
+  /** How long the end of a task waits for a lock at a time, and the pause until it tries again. */
+  lockWaitMs: 200,
+  lockPauseMs: 1_000,
 } as const;
 
 export const DATABASE = {

@@ -5,6 +5,8 @@ import { Overload, Refusal, type OverloadCause, PLATFORM_REFUSALS } from '../err
 const SQLSTATE = /^[0-9][0-9A-Z]{4}$/;
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
+const STATEMENT_TIMEOUT = '57014';
+const LOCK_TIMEOUT = '55P03';
 
 const UNREACHABLE = new Set([
   'CONNECTION_CLOSED',
@@ -28,8 +30,8 @@ const UNREACHABLE = new Set([
 const TOO_SLOW = new Set([
   SERIALIZATION_FAILURE,
   DEADLOCK_DETECTED,
-  '57014', // statement timeout
-  '55P03', // lock timeout
+  STATEMENT_TIMEOUT,
+  LOCK_TIMEOUT,
   '25P03',
   '25P04', // transaction timeouts
 ]);
@@ -56,6 +58,14 @@ const SENTENCES: Readonly<Record<OverloadCause, string>> = {
 export function mayBeRetried(error: unknown): boolean {
   const code = codeOf(error);
   return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
+}
+
+export function isStatementTimeout(error: unknown): boolean {
+  return error instanceof Overload && error.sqlstate === STATEMENT_TIMEOUT;
+}
+
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof Overload && error.sqlstate === LOCK_TIMEOUT;
 }
 
 /** Returns errors that have no refusal unchanged. */

@@ -11,6 +11,7 @@ import type { Metrics } from '../telemetry/metrics.js';
 import { Overload, Refusal } from '../errors.js';
 import type { Client } from '../quotas/quota.js';
 import type { Database, DatabaseHooks } from './database.js';
+import { isStatementTimeout } from './database-errors.js';
 import {
   readPrimaryPosition,
   walPosition,
@@ -234,11 +235,9 @@ export function openReplica({
   };
 }
 
-const STATEMENT_TIMEOUT = '57014';
-
 /** True if the primary would refuse the read as well: it takes too long, or the caller has too many calls. */
 function isCallersOwn(error: unknown): boolean {
-  if (error instanceof Overload) return error.sqlstate === STATEMENT_TIMEOUT;
+  if (error instanceof Overload) return isStatementTimeout(error);
   // The replica may be full although the primary isn't.
   return error instanceof Refusal && error.code !== 'OVERLOADED';
 }

@@ -3,14 +3,16 @@
  * tasks and runs them. If a server is killed, others run its tasks once their leases expire. Each key has a few slots
  * of its own. Slow keys share a few more, so they never take another key's slots.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { SQL } from 'drizzle-orm';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { POOLS, QUEUE } from '../service-limits.js';
-import { connect, type Connection, type DatabaseTimeouts, type Db } from '../db/database.js';
+import { connect, pipelined, type Connection, type DatabaseTimeouts, type Db } from '../db/database.js';
+import { isLockTimeout } from '../db/database-errors.js';
 import type { DatabaseWatch } from '../db/database-watch.js';
 import { asArray } from '../db/statement.js';
-import { claimTasks, deleteTask, requeueTask, selectDueKinds, type Task } from './tasks.js';
+import { claimTasks, deleteTask, requeueTask, selectDueKinds, waitBriefly, type Task } from './tasks.js';
 
 export interface TaskKind {
   readonly limits: TaskLimits;
@@ -121,16 +123,34 @@ function openWorker(db: Db, name: string, kind: TaskKind, onFailure: (error: unk
   }
 
   async function runTask(task: Task): Promise<void> {
+    const leaseEndsMs = performance.now() + leaseSeconds * 1_000;
     const end = await kind.run(db, task, stop.signal);
     const { isSlow, write } = end;
     if (isSlow) slowKeys.set(task.key, true);
-    await db.inTransaction(async (tx) => {
-      const [held] = await endTask(tx, task, end);
-      // If this server has lost the lease, another one runs the task.
-      if (!held || !write) return;
-      // After a failure, a statement may depend on an earlier statement's result.
-      await (end.outcome === 'done' ? tx.commitWith(write(tx)) : write(tx));
-    });
+    await untilUnlocked(leaseEndsMs, () =>
+      db.inTransaction(async (tx) => {
+        const [, [held]] = await pipelined(waitBriefly(tx, {}), endTask(tx, task, end));
+        // If this server has lost the lease, another one runs the task.
+        if (!held || !write) return;
+        // After a failure, a statement may depend on an earlier statement's result.
+        await (end.outcome === 'done' ? tx.commitWith(write(tx)) : write(tx));
+      }),
+    );
+  }
+
+  /**
+   * A caller's call can lock rows that the end of a task writes. All tasks share one connection, so none of them keeps
+   * it while it waits for such a call.
+   */
+  async function untilUnlocked(leaseEndsMs: number, work: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isLockTimeout(error) || stop.signal.aborted || performance.now() > leaseEndsMs) throw error;
+        await delay(QUEUE.lockPauseMs);
+      }
+    }
   }
 
   function endTask(tx: Db, task: Task, { outcome, afterSeconds = 0 }: TaskEnd) {

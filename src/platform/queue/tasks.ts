@@ -3,6 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Db } from '../db/database.js';
 import { statement, type Placeholders } from '../db/statement.js';
 import { tasks } from '../db/tables/tasks.js';
+import { QUEUE } from '../service-limits.js';
 
 /** A task that this server runs while it holds the lease. */
 export interface Task {
@@ -103,6 +104,13 @@ export function claimTasks(mayRun: (key: SQL) => SQL = () => sql`true`) {
     returning tasks.id, tasks.key, tasks.attempts, tasks.leased_until`,
   );
 }
+
+/** For the rest of the transaction. */
+export const waitBriefly = statement(
+  'waitBriefly',
+  {},
+  (_: Placeholders<object>) => sql`set local lock_timeout = '${sql.raw(String(QUEUE.lockWaitMs))}ms'`,
+);
 
 const isHeld = ($: Placeholders<Task>) => sql`id = ${$('id')} and leased_until = ${$('leasedUntil')}::timestamptz`;
 

@@ -73,6 +73,24 @@ const rowOf = async (id: string) =>
 const keysOf = (some: readonly Run[]) => some.map(({ key }) => key);
 const begun = (count: number) => until(() => runs.length >= count);
 
+it('a task whose end waits for a lock keeps no other task waiting, and ends once', async () => {
+  open();
+  await given('locked', 1);
+  await begun(1);
+  const caller = postgres({ ...database.connection, max: 1, fetch_types: false });
+  await caller.begin(async (tx) => {
+    await tx`select from tasks where key = 'locked' for update`;
+    runs[0]?.end({ outcome: 'done' });
+    await until(async () => (await sql`select from pg_locks where not granted`).length > 0);
+    endOf = () => ({ outcome: 'done' });
+    await given('free', 3);
+    await until(async () => (await waiting()) === 1);
+  });
+  await until(async () => (await waiting()) === 0);
+  expect(keysOf(runs).toSorted()).toEqual(['free', 'free', 'free', 'locked']);
+  await caller.end();
+});
+
 it('the code that enqueues tasks doesn’t wait for the queue', async () => {
   const queue = open();
   const ask = () => queue.db.send({ name: 'one', text: 'select 1' }, []);
