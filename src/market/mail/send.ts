@@ -1,6 +1,7 @@
 /** Passes an email to the mail server. Without one, keeps it for the page at /mailbox. */
 import { createTransport, type NodemailerError } from 'nodemailer';
 import { MAIL } from '../rules/market-limits.js';
+import { withEitherSignal } from '../../platform/queue/either-signal.js';
 import { isLoopback } from '../../platform/security/address.js';
 import type { LinkTokens } from '../../platform/security/link-tokens.js';
 import type { Mail } from '../store/accounts/mails.js';
@@ -51,7 +52,7 @@ export function createSender({ url, from: { address, name } }: MailServer): Send
   });
   const send: SendMail = async ({ id, email }, { subject, text, html, unsubscribe }, stop) => {
     try {
-      await transport.sendMail({
+      const message = {
         messageId: `<${id}@${domain}>`,
         from: { address, name: name || 'Job Marketplace' },
         to: { address: email, name: '' },
@@ -62,8 +63,10 @@ export function createSender({ url, from: { address, name } }: MailServer): Send
         html,
         disableFileAccess: true,
         disableUrlAccess: true,
-        signal: AbortSignal.any([stop, AbortSignal.timeout(MAIL.sendMs)]),
-      });
+      };
+      await withEitherSignal(AbortSignal.timeout(MAIL.sendMs), stop, (signal) =>
+        transport.sendMail({ ...message, signal }),
+      );
       return 'sent';
     } catch (error) {
       if (stop.aborted) return 'stopped';

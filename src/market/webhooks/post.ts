@@ -6,6 +6,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { TASKS, WEBHOOKS } from '../rules/market-limits.js';
 import { cut } from '../../platform/errors.js';
+import { withEitherSignal } from '../../platform/queue/either-signal.js';
 import { NOT_PUBLIC, type AddressRules } from '../../platform/security/public-addresses.js';
 
 export interface WebhookMessage {
@@ -65,9 +66,9 @@ export function createPoster({ addresses, timeoutMs = WEBHOOKS.attemptMs, ca }: 
     const problem = addresses.problemWith(message.url);
     if (problem) return failure(`The URL ${problem}.`);
     const deadline = AbortSignal.timeout(timeoutMs);
-    const signal = AbortSignal.any([deadline, stop]);
+    const attempt = (signal: AbortSignal) => retryOnStaleConnection(() => send(message, signal));
     try {
-      return outcomeOf(await retryOnStaleConnection(() => send(message, signal)));
+      return outcomeOf(await withEitherSignal(deadline, stop, attempt));
     } catch (error) {
       if (stop.aborted && !deadline.aborted) return 'stopped';
       return failure(deadline.aborted ? `There was no response within ${timeoutMs / 1000} seconds.` : reasonOf(error));
