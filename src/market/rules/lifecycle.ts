@@ -6,7 +6,14 @@
  */
 import type { Effect, TransitionEffect } from './jobs/effects.js';
 import type { RefusalCode } from './errors.js';
-import { BIDS_ON_ONE_JOB_MAX, CHANGE_REQUESTS_MAX, REOPENINGS_MAX, REVIEW_DAYS_MAX } from './market-limits.js';
+import {
+  BIDS_ON_ONE_JOB_MAX,
+  CHANGE_REQUESTS_MAX,
+  JOB_VERSIONS_MAX,
+  PROPOSALS_MAX,
+  REOPENINGS_MAX,
+  REVIEW_DAYS_MAX,
+} from './market-limits.js';
 import { INITIAL_JOB_STATE, isIn, isTerminal, JOB_STATES, UNFINISHED_JOB_STATES, type JobState } from './states.js';
 
 /** `ALLOWED_ACTORS` in `parties.ts` defines who each of these actors is. */
@@ -195,7 +202,9 @@ export const JOB_TRANSITIONS = {
     event: 'job.dispute_resolved',
     participle: 'settled',
     mayKeepState: { event: 'job.resolution_proposed', until: 'the other party sends the same resolution' },
-    description: 'Either party proposes a resolution. Once both have sent the same one, the job is completed.',
+    description:
+      'Either party proposes a resolution. Once both have sent the same one, the job is completed. A dispute can have ' +
+      `up to ${PROPOSALS_MAX} proposals.`,
     effects: ['releaseHolds'],
   },
   acceptResolution: {
@@ -303,7 +312,8 @@ export const OTHER_JOB_ACTIONS = {
     codeInOtherStates: 'FIELD_NOT_EDITABLE',
     description:
       'The homeowner edits the fields that the job’s status allows. Omitted fields are unchanged; null clears a ' +
-      'field. If one of the fields can’t be changed, none of them are.',
+      'field. If one of the fields can’t be changed, none of them are. A job can change up to ' +
+      `${JOB_VERSIONS_MAX.toLocaleString('en-US')} times.`,
     effects: ['chargeRaisedUrgency'],
   },
   review: {

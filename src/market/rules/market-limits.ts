@@ -34,6 +34,12 @@ export const CLOCK = {
 /** How often a contractor can bid on one job. Otherwise, a job's bids and events could grow without bound. */
 export const BIDS_ON_ONE_JOB_MAX = 10;
 
+/** How often a job can change. Otherwise, a homeowner could add any number of events to it. */
+export const JOB_VERSIONS_MAX = 10_000;
+
+/** How many resolutions the parties can propose in one dispute. */
+export const PROPOSALS_MAX = 100;
+
 /** How often a contractor can revise one bid. */
 export const BID_REVISIONS_MAX = 10;
 

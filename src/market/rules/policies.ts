@@ -12,6 +12,8 @@ import {
   BID_REVISIONS_MAX,
   BIDS_ON_ONE_JOB_MAX,
   CHANGE_REQUESTS_MAX,
+  JOB_VERSIONS_MAX,
+  PROPOSALS_MAX,
   REOPENINGS_MAX,
   REVIEW_DAYS_MAX,
 } from './market-limits.js';
@@ -226,7 +228,8 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
     price,
   ],
   complete: [credit],
-  update: [{ ...noPendingUndo, concerns: costsTokens }, price],
+  update: [condition('INVALID_TRANSITION', [], editsDenial), { ...noPendingUndo, concerns: costsTokens }, price],
+  resolveDispute: [condition('INVALID_TRANSITION', ['standingProposal'], proposalsDenial)],
   acceptResolution: [
     condition('INVALID_TRANSITION', ['standingProposal'], noProposalDenial),
     condition('STALE_VERSION', ['standingProposal'], replacedProposalDenial),
@@ -431,6 +434,25 @@ function bidsOnOneJobDenial({ ownBids }: Given<'ownBids'>): Explanation | undefi
 
 const TOO_MANY_BIDS = {
   message: `You have already bid on this job ${BIDS_ON_ONE_JOB_MAX} times.`,
+  namesAlternatives: true,
+};
+
+function editsDenial({ job: { version = 1 } }: Given): Explanation | undefined {
+  return version < JOB_VERSIONS_MAX ? undefined : TOO_MANY_EDITS;
+}
+
+const TOO_MANY_EDITS = {
+  message: `This job has already changed ${JOB_VERSIONS_MAX.toLocaleString('en-US')} times.`,
+  namesAlternatives: true,
+};
+
+/** The parties can still accept the last proposal, or escalate. */
+function proposalsDenial({ standingProposal }: Given<'standingProposal'>): Explanation | undefined {
+  return standingProposal !== null && standingProposal.count >= PROPOSALS_MAX ? TOO_MANY_PROPOSALS : undefined;
+}
+
+const TOO_MANY_PROPOSALS = {
+  message: `This dispute has already had ${PROPOSALS_MAX} proposals. Accept the last one, or escalate the dispute.`,
   namesAlternatives: true,
 };
 

@@ -211,14 +211,17 @@ describe('an operation on the kitchen', () => {
     ['award', ['FORBIDDEN', 'INVALID_TRANSITION', 'UNKNOWN_BID', 'VALIDATION_FAILED', 'STALE_VERSION']],
     ['requestChanges', ['INVALID_TRANSITION']],
     ['reopen', ['INVALID_TRANSITION']],
-    ['update', ['FIELD_NOT_EDITABLE', 'FORBIDDEN', 'INSUFFICIENT_TOKENS']],
+    ['update', ['FIELD_NOT_EDITABLE', 'INVALID_TRANSITION', 'FORBIDDEN', 'INSUFFICIENT_TOKENS']],
+    ['resolveDispute', ['INVALID_TRANSITION']],
   ])('%s can fail with %j', (key, codes) => {
     expect(codesOfDenials(key)).toEqual(codes);
   });
 });
 
 describe('an operation with its own condition', () => {
-  const proposal = (by: Viewer, eventId: EventId = 'evt_2') => ({ standingProposal: { by: by.userId, eventId } });
+  const proposal = (by: Viewer, eventId: EventId = 'evt_2') => ({
+    standingProposal: { by: by.userId, eventId, count: 1 },
+  });
   const disputed = { viewer: carla, job: kitchen('disputed'), ownBids: [], isOwnerSuspended: false };
   const completed = { viewer: hannah, job: kitchen('completed') };
   const NO_PROPOSAL = 'There is no proposal to accept. Propose a resolution yourself.';
@@ -380,6 +383,8 @@ describe('an operation with its own condition', () => {
     ['extendDeadline', { viewer: hannah, job: kitchen('in_review'), isDeadlineExtended: true }],
     ['review', { ...completed, reviewWindow: 'used' }],
     ['requestChanges', { viewer: hannah, job: kitchen('in_review', { changeRequestCount: 3 }) }],
+    ['update', { viewer: hannah, job: { ...kitchen('draft'), version: 10_000 } }],
+    ['resolveDispute', { ...disputed, standingProposal: { by: hannah.userId, eventId: 'evt_2', count: 100 } }],
     ['reopen', { viewer: hannah, job: { ...kitchen('awarded'), reopeningCount: 3 } }],
     ['publish', { viewer: hannah, job: kitchen('open'), isEmailUndoPending: false }],
   ])('a refusal to %s names what is possible instead', (key, input) => {

@@ -114,7 +114,7 @@ export const updateJob = operation({
       assertAllowed(editDenial(policyInput));
       const { id, expectedVersion: _, ...patch } = input;
       const { changes, bases, charge } = checkEdit({ ...job, bidsLimitingEdits }, patch as JobPatch);
-      assertAllowed(conditionDenial('update', { ...policyInput, cost: charge }));
+      await assertJobAllowed(lockedJob, conditionDenial('update', { ...policyInput, cost: charge }));
       const fields = Object.keys(changes);
       if (fields.length === 0) return readableJob(viewer, job);
 

@@ -35,6 +35,8 @@ export type FactName = keyof JobFacts;
 export interface StandingProposal {
   readonly eventId: EventId;
   readonly by: UserId;
+  /** The number of proposals in the dispute, including this one. */
+  readonly count: number;
 }
 
 /** `used` if the job already has a rating, `over` if it's too late, and `open` if the job can be rated. */

@@ -26,7 +26,7 @@ const ownerUserId = sql`(select h.user_id from homeowners h where h.id = "jobs".
 
 /** Null if the parties can no longer agree. The query reads only this job's events. */
 const standingProposal = sql`case when "jobs"."status" = '${inState('acceptResolution')}'
-  then (select json_build_object('eventId', e.id, 'by', e.actor_id) from events e
+  then (select json_build_object('eventId', e.id, 'by', e.actor_id, 'count', count(*) over ()) from events e
   where e.job_id = "jobs"."id" and e.type = '${sql.raw(PROPOSAL_EVENT)}' order by e.sequence desc limit 1) end`;
 
 /**

@@ -37,7 +37,7 @@ function facts(status: JobState, overrides: Partial<ActionInput> = {}): ActionIn
     isOwnerSuspended: false,
     isEmailUndoPending: false,
     // Made by someone other than the viewer.
-    standingProposal: { eventId: newId('event'), by: ada.userId },
+    standingProposal: { eventId: newId('event'), by: ada.userId, count: 1 },
     reviewWindow: 'open',
     isDeadlineExtended: false,
     ...overrides,
@@ -204,7 +204,7 @@ describe('the refusal that comes first', () => {
       'Hannah: it is her own proposal',
       hannah,
       'ACCEPT_RESOLUTION',
-      facts('disputed', { standingProposal: { eventId: newId('event'), by: hannah.userId } }),
+      facts('disputed', { standingProposal: { eventId: newId('event'), by: hannah.userId, count: 1 } }),
       'FORBIDDEN',
     ],
     [
@@ -362,7 +362,7 @@ test('Hannah can reopen a job twice, and Carla can decline it again', () => {
 
 describe('the operations offered to a refused caller', () => {
   const offered = (viewer: Viewer, { job, ...given }: ActionInput) => allowedOperations(viewer, job, given);
-  const theirOwn = { eventId: newId('event'), by: hannah.userId };
+  const theirOwn = { eventId: newId('event'), by: hannah.userId, count: 1 };
 
   test.each<[name: string, viewer: Viewer, given: ActionInput, operations: string[]]>([
     ['Carla in a dispute', carla, facts('disputed'), ['escalateJob', 'resolveDispute', 'acceptResolution']],

@@ -2,9 +2,11 @@
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { JOB_VERSIONS_MAX, PROPOSALS_MAX } from '../../../../src/market/rules/market-limits.js';
 import { openTestApp, type TestApp } from '../../../setup/app.js';
 import { temporaryFolder } from '../../../setup/temporary-folder.js';
 import { callRest } from '../../../story/calls.js';
+import type { Person } from '../../../story/cast.js';
 import { gather, givenJob, propose, type People } from '../../../story/journey.js';
 
 const folder = temporaryFolder('counted');
@@ -48,7 +50,7 @@ async function bytesOf<Result>(call: () => Promise<Result>): Promise<[Result, nu
   return [result, bytes - before];
 }
 
-it('a dispute with a thousand proposals loads only the last one', async () => {
+it('a dispute with as many proposals as it can have loads only the last one, which can be accepted', async () => {
   const job = await givenJob(app, 'disputed', people);
   await propose(app, people, job);
   // With positions before the first event, so no loop reads them and adds to the count.
@@ -56,20 +58,33 @@ it('a dispute with a thousand proposals loads only the last one', async () => {
       occurred_at, data, homeowner_id, position)
     select 'evt_0' || left(md5(id || n), 26), job_id, sequence + n, type, actor_id, bidder_id, from_status, to_status,
       occurred_at, data || jsonb_build_object('resolution', n || ${LONG}), homeowner_id, -n
-    from events, generate_series(1, 1000) n where job_id = ${job.id} and type = 'job.resolution_proposed'`;
-  await app.sql`update jobs set event_count = event_count + 1000 where id = ${job.id}`;
+    from events, generate_series(1, ${PROPOSALS_MAX - 2}::int) n where job_id = ${job.id} and type = 'job.resolution_proposed'`;
+  await app.sql`update jobs set event_count = event_count + ${PROPOSALS_MAX - 2} where id = ${job.id}`;
 
   const read = () => app.rest('GET', `/v1/jobs/${job.id}/dispute`, { token: people.owner.token });
   const [{ body: dispute }, loaded] = await bytesOf(read);
-  expect(dispute.proposal).toMatchObject({ resolution: `1000${LONG}`, proposed_by: people.awardee.userId });
+  expect(dispute.proposal).toMatchObject({
+    resolution: `${PROPOSALS_MAX - 2}${LONG}`,
+    proposed_by: people.awardee.userId,
+  });
   expect(loaded).toBeLessThan(BYTES_MAX);
 
-  const body = { resolution: dispute.proposal.resolution };
-  const [agreed, loadedByCall] = await bytesOf(() =>
-    callRest(app, 'resolveDispute', { by: people.owner, job: job.id, body }),
+  const counter = (resolution: string, by: Person) =>
+    bytesOf(() => callRest(app, 'resolveDispute', { by, job: job.id, body: { resolution } }));
+  const [last, loadedByCall] = await counter('Half of it', people.owner);
+  expect([last.status, last.body.status]).toEqual([200, 'disputed']);
+  expect(loadedByCall).toBeLessThan(BYTES_MAX);
+
+  const [beyond] = await counter('A third of it', people.awardee);
+  expect(beyond.body.details).toMatchObject({
+    code: 'INVALID_TRANSITION',
+    allowed_operations: ['escalateJob', 'acceptResolution'],
+  });
+  const { body } = await read();
+  const [agreed] = await bytesOf(() =>
+    callRest(app, 'acceptResolution', { by: people.awardee, job: job.id, body: { proposal_id: body.proposal.id } }),
   );
   expect([agreed.status, agreed.body.status]).toEqual([200, 'completed']);
-  expect(loadedByCall).toBeLessThan(BYTES_MAX);
 });
 
 it('a contractor who has bid too often reads only the newest bid, and can’t bid again', async () => {
@@ -92,4 +107,17 @@ it('a contractor who has bid too often reads only the newest bid, and can’t bi
 
   await callRest(app, 'withdraw', { by: people.stranger, job: id, bid: newest.id });
   expect((await bid(300)).details).toMatchObject({ code: 'INVALID_TRANSITION', from_state: 'open' });
+});
+
+it('a job that has changed too often can’t be edited, and can still be published', async () => {
+  const { id } = await givenJob(app, 'draft', people);
+  const { token } = people.owner;
+  const edit = async (title: string) => (await app.rest('PUT', `/v1/jobs/${id}`, { token, body: { title } })).body;
+  await app.sql`update jobs set version = ${JOB_VERSIONS_MAX - 1} where id = ${id}`;
+  expect(await edit('For the last time')).toMatchObject({ title: 'For the last time', version: JOB_VERSIONS_MAX });
+  expect((await edit('Once more')).details).toMatchObject({
+    code: 'INVALID_TRANSITION',
+    allowed_operations: ['publishJob', 'deleteJob'],
+  });
+  expect((await callRest(app, 'publish', { by: people.owner, job: id })).status).toBe(200);
 });
