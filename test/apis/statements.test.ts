@@ -370,3 +370,21 @@ test.each(READS)('%s by the %s takes %i statements', async (_what, _by, statemen
   await ask(job);
   expect(await counted(async () => expect(await ask(job)).toMatchObject({ status: 200 }))).toBe(statements);
 });
+
+// If a read after the commit failed, the caller would get an error for a call that was committed.
+test('the last statement of a call that changes something and returns what it changed is its commit', async () => {
+  const [{ last } = {}] = await app.sql`select max(position)::text as last from events`;
+  const { stranger, owner, admin } = people;
+  const calls = [
+    ['markNotificationsRead', owner, '/v1/notifications/read', { up_to: String(last) }],
+    ['suspendUser', admin, `/v1/users/${stranger.userId}/suspend`, { reason: 'Asks for money.' }],
+    ['suspendUser, without a change', admin, `/v1/users/${stranger.userId}/suspend`, { reason: 'Again.' }],
+    ['restoreUser', admin, `/v1/users/${stranger.userId}/restore`, {}],
+    ['restoreUser, without a change', admin, `/v1/users/${stranger.userId}/restore`, {}],
+  ] as const;
+  for (const [name, { token }, path, body] of calls) {
+    app.statements();
+    const { status } = await app.rest('POST', path, { token, body });
+    expect([name, status, app.statements().at(-1)]).toEqual([name, 200, 'commit']);
+  }
+});

@@ -127,15 +127,16 @@ export const settleEmailUndo = operation({
           await logAccountEvents(tx, [{ type: 'account.email_undo_pending', userId }]);
           await enqueueMail(services.mail, tx, { kind: 'email_undo_pending', email: kept, userId });
         }
-        await tx.commitWith(
+        const [, , , , user] = await tx.commitWith(
           setEmailUndo(tx, { userId, state: next ? 'pending' : 'settled', address: next?.email ?? other }),
           enqueueMail(services.mail, tx, { kind: 'email_undo_granted', email: kept, userId }),
           enqueueMail(services.mail, tx, { kind: 'email_undo_denied', email: other, userId }),
           recordAdminAction(tx, viewer, { action: 'settleEmailUndo', subjectId: userId, reason, decision: keep }),
+          readUser.run({ ...call, db: tx }, { id: userId }),
         );
+        return user;
       });
-    await settle().catch(asEmailTaken);
-    return readUser.run(call, { id: userId });
+    return settle().catch(asEmailTaken);
   },
 });
 

@@ -37,22 +37,23 @@ export const suspendUser = operation({
       .nullish()
       .describe('When the suspension ends automatically. By default, it lasts until the user is restored.'),
   }),
-  async run(call, { id, until = null, reason }): Promise<UserWithProfile> {
-    const { services, viewer, caller } = call;
-    await call.db.inTransaction(async (tx) => {
+  run: (call, { id, until = null, reason }): Promise<UserWithProfile> =>
+    call.db.inTransaction(async (tx) => {
+      const { services, viewer, caller } = call;
       const person = await lockUserAsAdmin(tx, id, viewer.userId);
       assertMaySuspend(viewer.userId, id);
-      if (person.suspendedAt && person.suspendedUntil?.getTime() === until?.getTime()) return;
+      const read = () => readUser.run({ ...call, db: tx }, { id });
+      if (person.suspendedAt && person.suspendedUntil?.getTime() === until?.getTime()) return read();
       await pauseEndpoints(tx, { userId: id, pausedReason: 'suspended' });
-      await tx.commitWith(
+      const [, , , , user] = await tx.commitWith(
         markSuspended(tx, id, until),
         endSessionsAndKeys({ db: tx, services, caller }, { userId: id, except: null }),
         expireEmailChanges(tx, { userId: id }),
         recordAdminAction(tx, viewer, { action: 'suspendUser', subjectId: id, reason, until }),
+        read(),
       );
-    });
-    return readUser.run(call, { id });
-  },
+      return user;
+    }),
 });
 
 export const restoreUser = operation({
@@ -63,17 +64,18 @@ export const restoreUser = operation({
   allows: ['admin'],
   budget: 'write',
   input: personInput.extend({ reason: optionalReason }),
-  async run(call, { id, reason }): Promise<UserWithProfile> {
-    await call.db.inTransaction(async (tx) => {
+  run: (call, { id, reason }): Promise<UserWithProfile> =>
+    call.db.inTransaction(async (tx) => {
       const person = await lockUserAsAdmin(tx, id, call.viewer.userId);
-      if (!person.suspendedAt) return;
-      await tx.commitWith(
+      const read = () => readUser.run({ ...call, db: tx }, { id });
+      if (!person.suspendedAt) return read();
+      const [, , user] = await tx.commitWith(
         markRestored(tx, id),
         recordAdminAction(tx, call.viewer, { action: 'restoreUser', subjectId: id, reason }),
+        read(),
       );
-    });
-    return readUser.run(call, { id });
-  },
+      return user;
+    }),
 });
 
 export const endUserSessions = operation({

@@ -71,8 +71,13 @@ export const markNotificationsRead = operation({
   input: z.strictObject({ upTo: position.describe('The position of the newest notification that you’ve seen.') }),
   async run({ db, viewer }, { upTo }): Promise<ReadPosition> {
     await assertPositionExists(db, upTo, 'upTo');
-    const [row] = await markRead(db, { userId: viewer.userId, upTo });
-    return { readUpTo: row?.readUpTo ?? upTo, unreadCount: await countUnread(db, viewer) };
+    return db.inTransaction(async (tx) => {
+      const [[row], unreadCount] = await tx.commitWith(
+        markRead(tx, { userId: viewer.userId, upTo }),
+        countUnread(tx, viewer),
+      );
+      return { readUpTo: row?.readUpTo ?? upTo, unreadCount };
+    });
   },
 });
 
