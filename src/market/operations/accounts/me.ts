@@ -11,7 +11,6 @@ import {
   EDITABLE_CONTRACTOR,
   EDITABLE_HOMEOWNER,
   EDITABLE_USER,
-  lockAccount,
   markProfileEdited,
   selectAccount,
   updateContractor,
@@ -24,6 +23,7 @@ import {
 import type { Db } from '../../../platform/db/database.js';
 import type { Balance } from '../../store/ledger/ledger.js';
 import { operation } from '../operation.js';
+import { lockOwnAccount } from './own-account.js';
 import { emptyInput } from '../../../platform/fields/shapes.js';
 import { contractorInputs, homeownerInputs, readableByOneself, userInputs } from '../people/people.js';
 
@@ -77,7 +77,7 @@ export const updateProfile = operation({
   nullClears: true,
   run: ({ db, viewer }, input) =>
     db.inTransaction(async (tx) => {
-      await lockAccount(tx, { userId: viewer.userId });
+      await lockOwnAccount(tx, viewer);
       const account = await me(tx, viewer);
       refuseReadOnlyChanges(input, account);
       const user = changedRow(account.user, input.user, EDITABLE_USER);

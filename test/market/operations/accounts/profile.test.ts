@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { admin, contractor, homeowner, type Person } from '../../../story/cast.js';
+import { until } from '../../../platform/security/until.js';
+import { waitingCalls } from '../../../setup/database/waiting-calls.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
 import { byGraphql, byRest, invalid, snake } from '../../../apis/refused.js';
 
@@ -220,6 +222,20 @@ describe.each(KINDS)('a %s', (kind, join, profile) => {
     for (const { status } of await Promise.all(writes)) expect(status).toBe(200);
     expect((await me(person))[kind]).toMatchObject(profile);
   });
+});
+
+it('a session that ends while its call waits changes nothing', async () => {
+  const hanna = await homeowner(app, 'Hanna');
+  const writing = await app.sql.begin(async (tx) => {
+    await tx`select from users where id = ${hanna.userId} for update`;
+    const call = put(hanna, { user: { phone: '+1 512 555 0199' } });
+    await until(async () => (await waitingCalls(app.sql)) === 1);
+    await tx`update sessions set revoked_at = now() where user_id = ${hanna.userId}`;
+    return [call];
+  });
+  const [answer] = await Promise.all(writing);
+  expect([answer?.status, answer?.body.details.reason]).toEqual([401, 'session_ended']);
+  expect(await app.sql`select phone from users where id = ${hanna.userId}`).toEqual([{ phone: null }]);
 });
 
 it('an admin has a name to edit but no profile', async () => {
