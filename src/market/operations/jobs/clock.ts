@@ -37,6 +37,7 @@ import {
   selectDueJobs,
   selectJobsOfSuspensions,
   selectSettings,
+  selectSuspensions,
   selectStakes,
   setStakeReminded,
 } from '../../store/jobs/due-jobs.js';
@@ -140,13 +141,18 @@ async function checkJob(
   settings: DeadlineSettings,
   own: OwnSettings,
 ): Promise<ClockAction | void> {
-  const [[row], [clock]] = await pipelined(lockJobForClock(tx, { id }), selectSettings(tx, {}));
+  const [[row], [suspensions], [clock]] = await pipelined(
+    lockJobForClock(tx, { id }),
+    selectSuspensions(tx, { id }),
+    selectSettings(tx, {}),
+  );
   // Whoever applies other settings marks the job after announcing them, so a server that has them checks it again.
-  if (!row || clock?.settings !== own.settings) return;
+  if (!row || !suspensions || clock?.settings !== own.settings) return;
   const { job, now } = row;
   const stakes = STATES_OPEN_TO_BIDS.includes(job.status) ? await selectStakes(tx, { id }) : [];
   const check: Check = { tx, job, stakes, settings, now };
-  if (isPaused(row)) return job.pausedFrom === null ? pause(check) : change(check, { nextCheckAt: null });
+  if (isPaused({ job, ...suspensions }))
+    return job.pausedFrom === null ? pause(check) : change(check, { nextCheckAt: null });
   if (job.pausedFrom !== null) return resume(check, job.pausedFrom);
   const decision = decisionOnJob(job, settings, now);
   if (decision.is === 'remind') return remind(check, decision.to);

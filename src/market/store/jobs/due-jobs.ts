@@ -75,14 +75,19 @@ export const selectJobsOfSuspensions = statement(
 
 export const lockJobForClock = statement(
   'lockJobForClock',
+  { job: { ...jobColumns, ...jobTimer }, now: deadlineNow },
+  ($: Placeholders<{ id: JobId }>, fields) =>
+    selectFrom(jobs, fields, eq(jobs.id, $('id'))).for('update', { of: jobs }),
+);
+
+/** A statement that waits for the job's lock reads suspensions as they were before it waited. So this is its own. */
+export const selectSuspensions = statement(
+  'selectSuspensions',
   {
-    job: { ...jobColumns, ...jobTimer },
-    now: deadlineNow,
     isOwnerSuspended: isOwnerSuspended.as('is_owner_suspended'),
     isAwardeeSuspended: isAwardeeSuspended.as('is_awardee_suspended'),
   },
-  ($: Placeholders<{ id: JobId }>, fields) =>
-    selectFrom(jobs, fields, eq(jobs.id, $('id'))).for('update', { of: jobs }),
+  ($: Placeholders<{ id: JobId }>, fields) => selectFrom(jobs, fields, eq(jobs.id, $('id'))),
 );
 
 export const selectTimer = statement(

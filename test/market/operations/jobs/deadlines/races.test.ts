@@ -11,6 +11,7 @@ import { outcomeOf, type Asked, type OperationKey, type Outcome } from '../../..
 import { daysAfter, openTimedApp, type TimedApp } from '../../../../story/deadlines.js';
 import { givenJob, type GivenJob, type People } from '../../../../story/journey.js';
 import { until } from '../../../../platform/security/until.js';
+import { createClock } from '../../../../../src/market/operations/jobs/clock.js';
 import type { JobState } from '../../../../../src/market/rules/states.js';
 
 let app: TimedApp;
@@ -183,3 +184,19 @@ function holdLock<T>({ id }: GivenJob, work: (waiting: (count: number) => Promis
     return work((count) => until(async () => (await waitingCalls(app.sql)) === count));
   }) as Promise<T>;
 }
+
+test('a suspension that is committed while the clock waits for the job pauses the deadline', async () => {
+  const job = await givenJob(app, 'in_review', people);
+  await app.days(12.1);
+  await app.sql`update deadline_clock set ahead_seconds = ahead_seconds + ${2 * 86_400}`;
+  const scanning = await app.sql.begin(async (tx) => {
+    await tx`select from jobs where id = ${job.id} for update`;
+    const scan = createClock(app.services).run();
+    await until(async () => (await waitingCalls(app.sql)) === 1);
+    await app.sql`update users set suspended_at = now() where id = ${people.owner.userId}`;
+    return [scan];
+  });
+  await Promise.all(scanning);
+  expect((await app.readJob(people.admin, job)).status).toBe('in_review');
+  await app.sql`update users set suspended_at = null where id = ${people.owner.userId}`;
+});
