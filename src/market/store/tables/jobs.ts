@@ -137,6 +137,19 @@ export const jobs = pgTable(
     index('jobs_with_paused_deadlines')
       .on(t.id)
       .where(sql`${t.pausedFrom} is not null`),
+    // For the jobs of suspended homeowners, who may have left any number of drafts.
+    index('jobs_open_of_homeowner')
+      .on(t.homeownerId, t.id)
+      .where(
+        sql`${t.status} in (${sql.raw(
+          statesIn('bidding')
+            .map((state) => `'${state}'`)
+            .join(', '),
+        )})`,
+      ),
+    index('jobs_with_running_deadlines')
+      .on(t.homeownerId, t.id)
+      .where(sql`${t.deadlineFrom} is not null and ${t.pausedFrom} is null`),
     check(
       'jobs_award_fits_the_state',
       sql`case
