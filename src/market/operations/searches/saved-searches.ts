@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { invalidField } from '../../../platform/call/validation.js';
 import { pageRequest, pageShape } from '../../../platform/call/paging.js';
 import { mapPage, type Page } from '../../../platform/db/pages/page.js';
-import type { Db } from '../../../platform/db/database.js';
+import { pipelined, type Db } from '../../../platform/db/database.js';
 import { settledFields, type ShownRow } from '../../../platform/fields/entity.js';
 import { changedReadOnly, readOnly } from '../../../platform/fields/read-only.js';
 import { withRule } from '../../../platform/fields/shapes.js';
@@ -91,11 +91,14 @@ export const createSavedSearch = operation({
       await lockOwnAccount(tx, viewer);
       const [total] = await countSavedSearches(tx, { contractorId });
       if ((total?.count ?? 0) >= SAVED_SEARCHES.perPerson) throw tooMany();
+      // Another of the caller's calls may hold these rows. Everybody else would wait for it if this came after the hold.
+      await pipelined(
+        waitForMatching(tx, { userId }),
+        ...(input.alert === 'off' ? [] : [allowMatchEmails(tx, { userId })]),
+      );
       const [, [row]] = await tx.commitWith(
         unlessDryRun(caller, () => holdPositions(tx, {})),
         insertSavedSearch(tx, { id: newId('savedSearch'), contractorId, ...written }),
-        waitForMatching(tx, { userId }),
-        ...(input.alert === 'off' ? [] : [allowMatchEmails(tx, { userId })]),
       );
       if (!row) throw new Error('A new saved search could not be read back.');
       return shown(row);
@@ -208,10 +211,10 @@ export const updateSavedSearch = operation({
       const newAlert = input.alert ?? row.alert;
       const written = { ...row, ...newFilter, name: input.name ?? row.name, alert: newAlert };
       const isFilterChanged = FILTER_COLUMNS.some((column) => !isDeepStrictEqual(written[column], row[column]));
+      if (input.alert != null && newAlert !== 'off') await allowMatchEmails(tx, { userId });
       const [, [updated]] = await tx.commitWith(
         isFilterChanged ? unlessDryRun(caller, () => holdPositions(tx, {})) : Promise.resolve(),
         updateRow(tx, { ...written, isFilterChanged }),
-        ...(input.alert == null || newAlert === 'off' ? [] : [allowMatchEmails(tx, { userId })]),
       );
       if (!updated) throw noSuchSearch();
       return shown(updated);
@@ -227,14 +230,14 @@ export const deleteSavedSearch = operation({
   input: z.strictObject({ id }),
   async run({ db, viewer, caller }, { id: search }): Promise<SavedSearch> {
     const row = await findSavedSearch(db, viewer, search);
-    const deleted = await db.inTransaction(async (tx) => {
-      const [, rows] = await tx.commitWith(
+    return db.inTransaction(async (tx) => {
+      // While another of the caller's calls holds the row, this call must not keep the matching waiting.
+      if ((await lockSavedSearch(tx, { id: search })).length === 0) throw noSuchSearch();
+      await tx.commitWith(
         unlessDryRun(caller, () => waitForMatches(tx, {})),
         deleteRow(tx, { id: search }),
       );
-      return rows;
+      return row;
     });
-    if (deleted.length === 0) throw noSuchSearch();
-    return row;
   },
 });

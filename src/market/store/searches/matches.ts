@@ -6,6 +6,7 @@ import { and, sql, type SQL } from 'drizzle-orm';
 import { SAVED_SEARCHES } from '../../rules/market-limits.js';
 import { CHANNELS, MATCHED_EVENT } from '../../rules/notifications.js';
 import type { Db } from '../../../platform/db/database.js';
+import { isStatementTimeout } from '../../../platform/db/database-errors.js';
 import { builder, statement, type Placeholders } from '../../../platform/db/statement.js';
 import { milesBetween } from '../jobs/distance.js';
 import { allowsAtLeast, allowsAtMost, isInTrade } from '../jobs/job-filters.js';
@@ -36,7 +37,6 @@ const lockSearchCursor = statement(
 );
 
 const EVENTS_AT_ONCE = sql.raw('1000');
-const PUBLICATIONS_AT_ONCE = sql.raw(String(SAVED_SEARCHES.publicationsAtOnce));
 const IS_PUBLICATION = sql.raw(`type = '${MATCHED_EVENT}'`);
 
 /** One email covers all of a person's searches that match a job, so the most urgent alert counts. */
@@ -51,6 +51,13 @@ const unlessNull = (column: SQL, condition: SQL) => sql`(${column} is null or ${
 const isNear = sql`abs("jobs".town[1] - s.latitude) <= (s.within_miles + 1) / 69
   and ${milesBetween(sql`"jobs".town`, { latitude: sql`s.latitude`, longitude: sql`s.longitude` })} <= s.within_miles`;
 
+/**
+ * For a long text of repeated characters, `strpos` can take the product of both lengths. A regular expression can't.
+ * With `***=`, the rest of it is plain text.
+ */
+const containsWords = sql`case when octet_length(s.search) <= 40 then strpos("jobs".words, lower(s.search)) > 0
+  else "jobs".words ~ ('***=' || lower(s.search)) end`;
+
 const MATCHES = and(
   sql`s.matches_after < "jobs"."position"`,
   sql`(s.categories = '{}' or ${isInTrade(sql`any(s.categories)`)})`,
@@ -58,7 +65,7 @@ const MATCHES = and(
   unlessNull(sql`s.budget_min`, allowsAtLeast(sql`s.budget_min`)),
   unlessNull(sql`s.budget_max`, allowsAtMost(sql`s.budget_max`)),
   unlessNull(sql`s.latitude`, isNear),
-  unlessNull(sql`s.search`, sql`strpos("jobs".words, lower(s.search)) > 0`),
+  unlessNull(sql`s.search`, containsWords),
 );
 
 /**
@@ -68,7 +75,7 @@ const MATCHES = and(
 const matchSearches = statement(
   'matchSearches',
   { matchedUpTo: sql<string>`matched_up_to::text`, isBehind: sql<boolean>`is_behind`, announced: sql`announced` },
-  (_: Placeholders<object>) => sql`with cursor as materialized (
+  ($: Placeholders<{ publications: number }>) => sql`with cursor as materialized (
       select matched_up_to, (select stored_up_to from ${notificationCursor}) as last,
         exists (select from ${savedSearches}) as has_searches
       from ${searchCursor}
@@ -82,8 +89,8 @@ const matchSearches = statement(
     ),
     batch as materialized (
       select last, case when (select count(*) from next_events) < ${EVENTS_AT_ONCE}
-          and coalesce((select max(publications) from next_events), 0) <= ${PUBLICATIONS_AT_ONCE} then last
-        else (select max(position) from next_events where publications <= ${PUBLICATIONS_AT_ONCE}) end as up_to
+          and coalesce((select max(publications) from next_events), 0) <= ${$('publications')}::int then last
+        else (select max(position) from next_events where publications <= ${$('publications')}::int) end as up_to
       from cursor
     ),
     published as materialized (
@@ -126,12 +133,21 @@ export const waitForMatches = statement(
   (_: Placeholders<object>) => sql`select pg_advisory_xact_lock_shared(${MATCHING_LOCK}) as is_locked`,
 );
 
-/** Returns true if there is more to match. */
-export function matchNext(db: Db): Promise<boolean> {
+/** Returns true if there is more to match. If a batch takes too long, its first publication becomes a batch of its own. */
+export async function matchNext(db: Db): Promise<boolean> {
+  try {
+    return await matchBatch(db, SAVED_SEARCHES.publicationsAtOnce);
+  } catch (error) {
+    if (isStatementTimeout(error)) return matchBatch(db, 1);
+    throw error;
+  }
+}
+
+function matchBatch(db: Db, publications: number): Promise<boolean> {
   return db.inTransaction(async (tx) => {
     const [cursor] = await lockSearchCursor(tx, {});
     if (!cursor) return false;
-    const [, [batch]] = await tx.commitWith(waitForDeletions(tx, {}), matchSearches(tx, {}));
+    const [, [batch]] = await tx.commitWith(waitForDeletions(tx, {}), matchSearches(tx, { publications }));
     return batch?.isBehind === true;
   });
 }

@@ -1,5 +1,7 @@
 /** Saved searches: what they accept, what they match, and where a match arrives. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { connect } from '../../../../src/platform/db/database.js';
+import { matchNext } from '../../../../src/market/store/searches/matches.js';
 import { readSearchLag } from '../../../../src/market/store/figures.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
 import { callRest } from '../../../story/calls.js';
@@ -7,6 +9,7 @@ import { contractor, homeowner, type Person } from '../../../story/cast.js';
 import { DRAFT, gather, giveTokens, type People } from '../../../story/journey.js';
 import { allNumbered } from '../../../platform/live/positions.js';
 import { hearAsEvents, hearOverWebSocket, stopAll, untilOpen } from '../../../platform/graphql/streams/clients.js';
+import { waitingCalls } from '../../../setup/database/waiting-calls.js';
 import { until } from '../../../platform/security/until.js';
 
 let app: TestApp;
@@ -357,6 +360,54 @@ describe('a match', () => {
   });
 });
 
+describe('the comparison', () => {
+  it('treats every character of a long text as text', async () => {
+    const [rosa, tom] = [await contractor(app, 'Rosa'), await contractor(app, 'Tom')];
+    const text = 'C++ (roof) [a-z]* $5.00 \\d|x^ {2}? ***= Ünder 😀😀😀😀😀';
+    await save(rosa, { search: text.toUpperCase() });
+    await save(tom, { search: text.replace('5.00', '5900') });
+    const job = await publish({ title: `We need ${text}.` });
+    await allMatched();
+    expect([jobsIn(await eventsOf(rosa)), await eventsOf(tom)]).toEqual([[job], []]);
+  });
+
+  it('goes on with single publications if a batch takes too long', async () => {
+    const own = await openTestApp({}, { isMatching: false });
+    // The time limit of the queue's connections, but short.
+    const db = connect(own.database.connection, { poolSize: 1, statementTimeoutMs: 5_000 });
+    try {
+      const { owner, admin, stranger } = await gather(own);
+      await giveTokens(own, admin, owner, 1_000);
+      const body = { name: 'New jobs', filter: ROOFING, alert: 'off' };
+      await own.rest('POST', '/v1/saved-searches', { token: stranger.token, body });
+      const jobs: string[] = [];
+      for (let count = 0; count < 3; count += 1) {
+        const { body: job } = await callRest(own, 'create', { by: owner, body: DRAFT });
+        expect((await callRest(own, 'publish', { by: owner, job: job.id })).status).toBe(200);
+        jobs.push(job.id);
+      }
+      await allNumbered(own);
+      await until(
+        async () =>
+          (
+            await own.sql`select from notification_cursor
+            where stored_up_to >= (select max(position) from events)`
+          ).length > 0,
+      );
+      await own.sql`create function slow_for_test() returns trigger language plpgsql as $$ begin
+        if (select count(*) from stored) > 1 then perform pg_sleep(3600); end if; return null; end $$`;
+      await own.sql`create trigger slow_for_test after insert on notifications referencing new table as stored
+        for each statement execute function slow_for_test()`;
+      while (await matchNext(db));
+      const matched = await own.sql`select job_id from notifications where match_alert is not null order by position`;
+      expect(matched.map(({ job_id }) => job_id)).toEqual(jobs);
+    } finally {
+      await db.close();
+      await own.close();
+    }
+  });
+});
+
 describe('while events wait to be compared', () => {
   it('only people with searches wait for them, and every position comes once', async () => {
     const [rosa, otto] = [await contractor(app, 'Rosa'), await contractor(app, 'Otto')];
@@ -434,6 +485,28 @@ describe('a change of a search', () => {
     expect(held()).toHaveLength(1);
     await app.rest('DELETE', path, { token: rosa.token });
     expect(held()).toHaveLength(1);
+  });
+
+  it.each([
+    ['POST', 201, { name: 'More', filter: ROOFING, alert: 'daily' }],
+    ['PUT', 200, { filter: { search: 'tiles' }, alert: 'now' }],
+    ['DELETE', 200, undefined],
+  ] as const)('that waits for another of the caller’s calls holds up nobody else: %s', async (method, status, body) => {
+    const rosa = await contractor(app, 'Rosa');
+    const id = await save(rosa, ROOFING);
+    await app.sql`insert into notification_settings (user_id, type, channel)
+      values (${rosa.userId}, 'job.published', 'off')`;
+    const calls = await app.sql.begin(async (tx) => {
+      if (method === 'DELETE') await tx`select from saved_searches where id = ${id} for update`;
+      else await tx`select from notification_settings where user_id = ${rosa.userId} for update`;
+      const path = method === 'POST' ? '/v1/saved-searches' : `/v1/saved-searches/${id}`;
+      const call = app.rest(method, path, { token: rosa.token, ...(body && { body }) });
+      await until(async () => (await waitingCalls(app.sql)) === 1);
+      await publish();
+      await allMatched();
+      return [call];
+    });
+    expect((await Promise.all(calls)).map((answer) => answer.status)).toEqual([status]);
   });
 
   it('that deletes the last one waits for a match that isn’t committed yet', async () => {
