@@ -17,7 +17,9 @@ const dropRecords = statement('dropRecords', { key: idempotencyRecords.key }, (_
     .delete(idempotencyRecords)
     .where(
       sql`(user_id, operation, key) in (select user_id, operation, key from idempotency_records
-        where ${recordIsTooOld} ${batch})`,
+        where ${recordIsTooOld} ${batch})
+        -- The key may just have been used again.
+        and ${recordIsTooOld}`,
     )
     .returning(fields),
 );
@@ -59,7 +61,8 @@ const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placehol
 const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries.id }, (_: Placeholders<object>) =>
   withTheirTasks(sql`select d.id from webhook_deliveries d
     where d.created_at < ${daysAgo(WEBHOOKS.deliveriesKeptDays)} and not exists (select from tasks t
-      where t.id = d.id and t.created_at >= ${daysAgo(WEBHOOKS.deliveriesKeptDays)}) ${batch}`),
+      where t.id = d.id and t.created_at >= ${daysAgo(WEBHOOKS.deliveriesKeptDays)}) ${batch}
+    for update of d skip locked`),
 );
 
 const dropDeliveriesOfDeleted = statement(

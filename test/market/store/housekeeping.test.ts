@@ -7,6 +7,8 @@ import { redeliver } from '../../../src/market/store/webhooks/webhook-deliveries
 import { homeowner, programOf } from '../../story/cast.js';
 import type { WebhookEndpointId } from '../../../src/market/rules/ids.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
+import { waitingCalls } from '../../setup/database/waiting-calls.js';
+import { until } from '../../platform/security/until.js';
 
 let app: TestApp;
 let sql: postgres.Sql;
@@ -114,6 +116,30 @@ it('deletes webhook deliveries after a month, unless they’re sent again, and t
     (select count(*)::int from tasks where kind = 'webhook') as tasks,
     (select count(*)::int from webhook_endpoints) as endpoints`;
   expect(left[0]).toEqual({ deliveries: 3, attempts: 3, tasks: 3, endpoints: 1 });
+});
+
+it('keeps what is used again while it would be deleted', async () => {
+  const nora = await homeowner(app, 'Nora');
+  const body = { url: 'https://hooks.example.com' };
+  const headers = { 'idempotency-key': 'again' };
+  const { body: made } = await app.rest('POST', '/v1/webhooks', { token: nora.token, body });
+  await app.rest('POST', '/v1/jobs', { token: nora.token, headers, body: { title: 'T', description: 'D' } });
+  await sql`update idempotency_records set created_at = now() - interval '25 hours' where user_id = ${nora.userId}`;
+  const endpoint: WebhookEndpointId = made.webhook.id;
+  const id = newId('webhookDelivery');
+  await sql`insert into webhook_deliveries (id, endpoint_id, event_id, event_type, status, created_at, ended_at)
+    values (${id}, ${endpoint}, ${newId('event')}, 'webhook.test', 'delivered', now() - interval '31 days',
+      now() - interval '31 days')`;
+  const deleting = await sql.begin(async (tx) => {
+    await tx`update idempotency_records set created_at = now() where user_id = ${nora.userId}`;
+    await tx`update webhook_deliveries set status = 'waiting', ended_at = null where id = ${id}`;
+    await tx`insert into tasks (id, kind, key) values (${id}, 'webhook', ${endpoint})`;
+    const cleaning = cleanUp();
+    await until(async () => (await waitingCalls(app.sql)) === 1);
+    return [cleaning];
+  });
+  expect(await deleting[0]).toEqual(NOTHING);
+  expect(await sql`select from webhook_deliveries where id = ${id}`).toHaveLength(1);
 });
 
 it('deletes emails after a month', async () => {
