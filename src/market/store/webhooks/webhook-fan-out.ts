@@ -61,8 +61,13 @@ interface OfCursor {
 }
 
 /** Returns no row if another instance has locked the cursors. */
-const lockCursor = statement(
-  'lockCursor',
+const lockCursors = statement('lockCursors', { position: webhookCursor.position }, (_: Placeholders<object>, fields) =>
+  builder.select(fields).from(webhookCursor).for('update', { skipLocked: true }),
+);
+
+/** Not part of `lockCursors`, which would read endpoints as they were before the last batch. */
+const selectRange = statement(
+  'selectRange',
   ($: Placeholders<OfCursor>) => {
     const after = sql`case when ${$('waits')} then ${webhookCursor.matchedPosition} else ${webhookCursor.position} end`;
     const end = sql`case when ${$('waits')} then ${MATCHED_POSITION} else ${LAST_POSITION} end`;
@@ -74,7 +79,7 @@ const lockCursor = statement(
         where deleted_at is null and waits_for_matching = ${$('waits')})`,
     };
   },
-  (_, fields) => builder.select(fields).from(webhookCursor).for('update', { skipLocked: true }),
+  (_, fields) => builder.select(fields).from(webhookCursor),
 );
 
 const EVENTS_AT_ONCE = sql.raw('500');
@@ -210,11 +215,11 @@ const CANDIDATES_A_TURN = 200;
  */
 export function enqueueNextBatch(db: Db, cursor: OfCursor): Promise<boolean> {
   return db.inTransaction(async (tx) => {
-    const [locked] = await lockCursor(tx, cursor);
-    if (!locked?.isBehind) return false;
-    const upTo = locked.hasEndpoints ? await enqueueBatch(tx, { ...locked, ...cursor }) : locked.end;
+    const [[locked], [range]] = await pipelined(lockCursors(tx, {}), selectRange(tx, cursor));
+    if (!locked || !range?.isBehind) return false;
+    const upTo = range.hasEndpoints ? await enqueueBatch(tx, { ...range, ...cursor }) : range.end;
     await moveCursor(tx, { upTo, ...cursor });
-    if (locked.hasEndpoints && cursor.waits) await stopWaiting(tx, {});
+    if (range.hasEndpoints && cursor.waits) await stopWaiting(tx, {});
     return true;
   });
 }
