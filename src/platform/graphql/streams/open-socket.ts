@@ -89,7 +89,7 @@ export class OpenSocket implements Connection {
       {
         protocol: webSocket.protocol,
         send: (text) => this.#send(text),
-        close: (code, reason = '') => this.#closeWith(code, reason),
+        close: (code = 1000, reason = '') => this.#closeWith(code, reason),
         onMessage: (handle) => this.#onMessages(handle),
       },
       this,
