@@ -203,8 +203,8 @@ export const JOB_TRANSITIONS = {
     participle: 'settled',
     mayKeepState: { event: 'job.resolution_proposed', until: 'the other party sends the same resolution' },
     description:
-      'Either party proposes a resolution. Once both have sent the same one, the job is completed. A dispute can have ' +
-      `up to ${PROPOSALS_MAX} proposals.`,
+      'Either party proposes a resolution. Once both have sent the same one, the job is completed. A dispute can ' +
+      `have up to ${PROPOSALS_MAX} proposals.`,
     effects: ['releaseHolds'],
   },
   acceptResolution: {

@@ -91,7 +91,7 @@ export const createSavedSearch = operation({
       await lockOwnAccount(tx, viewer);
       const [total] = await countSavedSearches(tx, { contractorId });
       if ((total?.count ?? 0) >= SAVED_SEARCHES.perPerson) throw tooMany();
-      // Another of the caller's calls may hold these rows. Everybody else would wait for it if this came after the hold.
+      // The caller's other calls may hold these rows. While this call holds the positions, it must not wait for them.
       await pipelined(
         waitForMatching(tx, { userId }),
         ...(input.alert === 'off' ? [] : [allowMatchEmails(tx, { userId })]),

@@ -133,7 +133,7 @@ export const waitForMatches = statement(
   (_: Placeholders<object>) => sql`select pg_advisory_xact_lock_shared(${MATCHING_LOCK}) as is_locked`,
 );
 
-/** Returns true if there is more to match. If a batch takes too long, its first publication becomes a batch of its own. */
+/** Returns true if there is more to match. If a batch takes too long, the next one has only one publication. */
 export async function matchNext(db: Db): Promise<boolean> {
   try {
     return await matchBatch(db, SAVED_SEARCHES.publicationsAtOnce);

@@ -371,7 +371,7 @@ describe('the comparison', () => {
     expect([jobsIn(await eventsOf(rosa)), await eventsOf(tom)]).toEqual([[job], []]);
   });
 
-  it('goes on with single publications if a batch takes too long', async () => {
+  it('continues with single publications if a batch takes too long', async () => {
     const own = await openTestApp({}, { isMatching: false });
     // The time limit of the queue's connections, but short.
     const db = connect(own.database.connection, { poolSize: 1, statementTimeoutMs: 5_000 });

@@ -58,7 +58,8 @@ it('a dispute with as many proposals as it can have loads only the last one, whi
       occurred_at, data, homeowner_id, position)
     select 'evt_0' || left(md5(id || n), 26), job_id, sequence + n, type, actor_id, bidder_id, from_status, to_status,
       occurred_at, data || jsonb_build_object('resolution', n || ${LONG}), homeowner_id, -n
-    from events, generate_series(1, ${PROPOSALS_MAX - 2}::int) n where job_id = ${job.id} and type = 'job.resolution_proposed'`;
+    from events, generate_series(1, ${PROPOSALS_MAX - 2}::int) n
+    where job_id = ${job.id} and type = 'job.resolution_proposed'`;
   await app.sql`update jobs set event_count = event_count + ${PROPOSALS_MAX - 2} where id = ${job.id}`;
 
   const read = () => app.rest('GET', `/v1/jobs/${job.id}/dispute`, { token: people.owner.token });
