@@ -60,6 +60,15 @@ needs('curl').describe('the check for frozen servers', () => {
   });
 });
 
+it('asks a server on an IPv6 address', async () => {
+  const folder = temporaryFolder('curl');
+  closing.push(() => folder.remove());
+  const asked = join(folder.path, 'asked');
+  writeFileSync(join(folder.path, 'curl'), `#!/bin/sh\nfor url; do :; done\necho "$url" >${asked}\n`, { mode: 0o755 });
+  await promisify(execFile)(SCRIPT, ['4001'], { env: { PATH: `${folder.path}:${process.env.PATH}`, HOST: 'fd00::1' } });
+  expect(readFileSync(asked, 'utf8')).toBe('http://[fd00::1]:4001/healthz\n');
+});
+
 const DEPLOY = join(import.meta.dirname, '../../deploy');
 const unit = (name: string) => readFileSync(join(DEPLOY, name), 'utf8');
 
