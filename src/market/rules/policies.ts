@@ -229,7 +229,6 @@ const CONDITIONS: { readonly [Key in JobActionKey]?: readonly Condition[] } = {
   ],
   complete: [credit],
   update: [condition('INVALID_TRANSITION', [], editsDenial), { ...noPendingUndo, concerns: costsTokens }, price],
-  resolveDispute: [condition('INVALID_TRANSITION', ['standingProposal'], proposalsDenial)],
   acceptResolution: [
     condition('INVALID_TRANSITION', ['standingProposal'], noProposalDenial),
     condition('STALE_VERSION', ['standingProposal'], replacedProposalDenial),
@@ -446,13 +445,14 @@ const TOO_MANY_EDITS = {
   namesAlternatives: true,
 };
 
-/** The parties can still accept the last proposal, or escalate. */
-function proposalsDenial({ standingProposal }: Given<'standingProposal'>): Explanation | undefined {
+/** Doesn't apply to a party that agrees, or repeats its own proposal. */
+export function newProposalDenial({ standingProposal }: Pick<JobFacts, 'standingProposal'>): Denial | undefined {
   return standingProposal !== null && standingProposal.count >= PROPOSALS_MAX ? TOO_MANY_PROPOSALS : undefined;
 }
 
-const TOO_MANY_PROPOSALS = {
-  message: `This dispute has already had ${PROPOSALS_MAX} proposals. Accept the last one, or escalate the dispute.`,
+const TOO_MANY_PROPOSALS: Denial = {
+  code: 'INVALID_TRANSITION',
+  message: `This dispute has already had ${PROPOSALS_MAX} proposals. Agree to the last one, or escalate the dispute.`,
   namesAlternatives: true,
 };
 

@@ -384,7 +384,6 @@ describe('an operation with its own condition', () => {
     ['review', { ...completed, reviewWindow: 'used' }],
     ['requestChanges', { viewer: hannah, job: kitchen('in_review', { changeRequestCount: 3 }) }],
     ['update', { viewer: hannah, job: { ...kitchen('draft'), version: 10_000 } }],
-    ['resolveDispute', { ...disputed, standingProposal: { by: hannah.userId, eventId: 'evt_2', count: 100 } }],
     ['reopen', { viewer: hannah, job: { ...kitchen('awarded'), reopeningCount: 3 } }],
     ['publish', { viewer: hannah, job: kitchen('open'), isEmailUndoPending: false }],
   ])('a refusal to %s names what is possible instead', (key, input) => {

@@ -8,7 +8,7 @@ import type { EventType } from '../../rules/events.js';
 import { JOB_TRANSITIONS, type JobAction, type JobTransition, type JobTransitionKey } from '../../rules/lifecycle.js';
 import { allowedRoles } from '../../rules/parties.js';
 import type { FactName } from '../../rules/jobs/facts.js';
-import { factsForPolicies, jobDenial } from '../../rules/policies.js';
+import { assertKnown, factsForPolicies, jobDenial, newProposalDenial } from '../../rules/policies.js';
 import type { Role, Viewer } from '../../rules/viewer.js';
 import { recordAdminAction } from '../../store/accounts/admin-actions.js';
 import { logEvents } from '../../store/events/events.js';
@@ -114,7 +114,9 @@ function recordDecision(
 
 async function keep({ row: { mayKeepState }, lockedJob, input }: Run): Promise<JobRow> {
   if (!mayKeepState) throw new Error('A transition kept the state, which its row does not allow.');
-  const { tx, actorId, job } = lockedJob;
+  const { tx, actorId, job, facts } = lockedJob;
+  assertKnown(facts, ['standingProposal']);
+  await assertJobAllowed(lockedJob, newProposalDenial(facts));
   const { status } = job;
   const event = { type: mayKeepState.event, actorId, fromStatus: status, toStatus: status, data: eventDataOf(input) };
   const [newJob] = await tx.commitWith(

@@ -92,7 +92,7 @@ export const resolveDispute = transition('resolveDispute', {
         'proposal always comes from the logged-in user.',
     ),
   },
-  facts: ['disputeEvents'],
+  facts: ['disputeEvents', 'standingProposal'],
   outcomeOf({ viewer, facts: { disputeEvents } }, { resolution }) {
     const proposal = disputeFrom(disputeEvents)?.proposal ?? null;
     return OUTCOME_OF_MOVE[resolutionMove(proposal, viewer.userId, resolution)];
