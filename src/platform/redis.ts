@@ -91,7 +91,7 @@ export function openRedis(
         return result;
       } catch (error) {
         noteLoss(error);
-        if (!isReply(error) || isReadOnly(error)) reconnect();
+        if (!isReply(error)) reconnect();
         return undefined;
       }
     },
@@ -102,11 +102,6 @@ export function openRedis(
     },
     close: () => redis.off('close', noteClose).disconnect(),
   };
-}
-
-/** True if a failover made the server a replica. The same address may already lead to the new primary. */
-function isReadOnly(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('READONLY');
 }
 
 /** True for an error that Redis returned over a working connection. */
