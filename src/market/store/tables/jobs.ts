@@ -137,16 +137,11 @@ export const jobs = pgTable(
     index('jobs_with_paused_deadlines')
       .on(t.id)
       .where(sql`${t.pausedFrom} is not null`),
-    // For the jobs of suspended homeowners, who may have left any number of drafts.
+    // For the jobs of suspended homeowners, who may have left any number of drafts. The state is a literal, because an
+    // index can't use an enum's new value in the transaction that adds it.
     index('jobs_open_of_homeowner')
       .on(t.homeownerId, t.id)
-      .where(
-        sql`${t.status} in (${sql.raw(
-          statesIn('bidding')
-            .map((state) => `'${state}'`)
-            .join(', '),
-        )})`,
-      ),
+      .where(sql`${t.status} = 'open'`),
     index('jobs_with_running_deadlines')
       .on(t.homeownerId, t.id)
       .where(sql`${t.deadlineFrom} is not null and ${t.pausedFrom} is null`),
