@@ -12,14 +12,13 @@ import { webhookDeliveries, webhookEndpoints } from './tables/webhooks.js';
 const batch = sql.raw(`limit ${HOUSEKEEPING.batchRows}`);
 const daysAgo = (days: number): SQL => sql.raw(`now() - interval '${days} days'`);
 
+/** Checks each record again, because its key may be used again while this statement waits for it. */
 const dropRecords = statement('dropRecords', { key: idempotencyRecords.key }, (_: Placeholders<object>, fields) =>
   builder
     .delete(idempotencyRecords)
     .where(
       sql`(user_id, operation, key) in (select user_id, operation, key from idempotency_records
-        where ${recordIsTooOld} ${batch})
-        -- The key may just have been used again.
-        and ${recordIsTooOld}`,
+        where ${recordIsTooOld} ${batch}) and ${recordIsTooOld}`,
     )
     .returning(fields),
 );
@@ -56,7 +55,7 @@ const dropSessions = statement('dropSessions', { id: sessions.id }, (_: Placehol
 
 /**
  * The database deletes these deliveries' attempts. This statement deletes their tasks and stores the last position. A
- * delivery that was sent again only recently still has a newer task.
+ * delivery that was sent again only recently still has a newer task. One that is being sent again is locked.
  */
 const dropOldDeliveries = statement('dropOldDeliveries', { id: webhookDeliveries.id }, (_: Placeholders<object>) =>
   withTheirTasks(sql`select d.id from webhook_deliveries d
