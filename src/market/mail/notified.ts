@@ -49,14 +49,14 @@ export function isFixedFor(role: Role, type: NotifiedType): boolean {
 }
 
 function aboutJob(row: NotifiedRow, event: NonNullable<NotifiedRow['event']>) {
-  const { role, homeownerId, contractorId, status, awardedContractorId, isHidden, ownBids, matchAlert } = row;
+  const { role, homeownerId, contractorId, ownBids, matchAlert, ...ofJob } = row;
   const bids = contractorId === null ? [] : ownBids.map((bid) => ({ contractorId, status: bid }));
   const matches = matchAlert === null || contractorId === null ? [] : [contractorId];
-  const job = { event, homeownerId: event.homeownerId, status, awardedContractorId, isHidden, bids, matches };
-  if (!readerOfEvent({ role, homeownerId, contractorId }, job, 'mine')) return undefined;
-  const isAwardee = contractorId !== null && contractorId === awardedContractorId;
+  const job = { ...ofJob, event, homeownerId: event.homeownerId, bids, matches };
+  const party = readerOfEvent({ role, homeownerId, contractorId }, job, 'mine');
+  if (!party) return undefined;
   const { type, jobId } = event;
-  return { type, jobId, readers: readersOfJob(role, isAwardee, event.bidderId !== null) };
+  return { type, jobId, readers: readersOfJob(role, party === 'awardee', event.bidderId !== null) };
 }
 
 function aboutAccount({ role, userId, accountEvent }: NotifiedRow) {

@@ -11,6 +11,7 @@ import { partyToOwn, STATES_OPEN_TO_BIDS } from '../rules/parties.js';
 import { COUNTED_BID_STATES } from '../rules/states.js';
 import { REMINDER_EVENT } from '../rules/jobs/deadlines.js';
 import {
+  AWARD_EVENT,
   EDIT_EVENT,
   EXTENSION_EVENT,
   eventVisibilityOf,
@@ -106,6 +107,12 @@ export function isCountedBidOf($: Placeholders<Pick<ViewerIds, 'contractorId'>>)
 
 export function isAwardedTo(contractor: Placeholder | SQL): SQL<boolean> {
   return sql`("jobs"."awarded_contractor_id" = ${contractor}::text) is true`;
+}
+
+/** The awarded contractor reads an earlier award as a bidder (`readsAs`). */
+export function isNotEarlierAward(awardedBidId: SQL): SQL {
+  return sql`("events"."type" <> ${sql.raw(`'${AWARD_EVENT}'`)}
+    or "events"."data" ->> 'bidId' is not distinct from ${awardedBidId})`;
 }
 
 /** A statement about many contractors takes the ID from a column instead of a parameter. */

@@ -8,6 +8,7 @@ import { callRest } from '../../story/calls.js';
 import { contractor, homeowner, type Person } from '../../story/cast.js';
 import { DRAFT, gather, givenJob, type GivenJob, type People } from '../../story/journey.js';
 import { openTimedApp } from '../../story/deadlines.js';
+import { allNumbered } from '../../platform/live/positions.js';
 import { until } from '../../platform/security/until.js';
 import { mailTo } from './mailbox.js';
 import { openMailServer, type MailServer, type ReceivedMail } from './mail-server.js';
@@ -343,6 +344,24 @@ describe('a notification', () => {
     await app.sql`insert into notification_settings values (${people.bidder.userId}, 'job.awarded', 'now')`;
     await award(app, people, job, bid);
     expect(await subjectsTo(people.bidder)).not.toContain('A job you bid on was awarded');
+  });
+
+  it('about an award doesn’t cover an earlier award of someone else’s bid', async () => {
+    const winner = await contractor(app, 'Wanda');
+    await confirm(winner);
+    const job = await openJob(people.owner);
+    const [earlier, later] = [await bidOf(app, people.awardee, job), await bidOf(app, winner, job)];
+    // No emails are written while this lock is held.
+    await app.sql.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(7203121)`;
+      await award(app, people, job, earlier);
+      await must(app, 'reopen', people.owner, job, undefined, { reason: 'Too expensive.' });
+      await award(app, people, job, later);
+      await allNumbered(app);
+    });
+    const awards = (await mailsTo(winner.email)).filter((mail) => subjectOf(mail) === 'You were awarded a job');
+    expect(awards).toHaveLength(1);
+    expect(awards[0]?.content).not.toContain('This has happened more than once.');
   });
 
   it('about an award reaches the contractor once, even if they already got 30 emails that day', async () => {

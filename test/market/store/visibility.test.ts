@@ -8,7 +8,7 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { receivesJobEvents, partyOf, partyToOwn, seesBid, seesJob } from '../../../src/market/rules/parties.js';
 import { BID_STATES, JOB_STATES } from '../../../src/market/rules/states.js';
-import { eventVisibilityOf, seesEvent } from '../../../src/market/rules/reading/timeline.js';
+import { eventVisibilityOf, readsAs, seesEvent } from '../../../src/market/rules/reading/timeline.js';
 import { ROLES, type Role } from '../../../src/market/rules/viewer.js';
 import * as visibility from '../../../src/market/store/visibility.js';
 import fc from '../../setup/random/property.js';
@@ -56,11 +56,23 @@ const anyScene = fc
       { minLength: 1, maxLength: 4 },
     ),
     event: fc.record({
-      type: fc.constantFrom('job.updated', 'job.published', 'bid.viewed', 'job.reminded', 'job.deadline_extended'),
+      type: fc.constantFrom(
+        'job.updated',
+        'job.published',
+        'job.awarded',
+        'bid.viewed',
+        'job.reminded',
+        'job.deadline_extended',
+      ),
       bidderId: fc.constantFrom(null, ...CONTRACTORS),
       fromStatus: fc.constantFrom(null, 'draft', 'open'),
       toStatus: fc.constantFrom(null, 'draft', 'open'),
-      data: fc.constantFrom({}, ...['owner', 'awardee', 'parties', 'admin'].map((to) => ({ to }))),
+      data: fc.constantFrom(
+        {},
+        { bidId: 'bid_0' },
+        { bidId: 'bid_1' },
+        ...['owner', 'awardee', 'parties', 'admin'].map((to) => ({ to })),
+      ),
     }),
   })
   .filter(({ job, bids, event }) => {
@@ -70,6 +82,11 @@ const anyScene = fc
     return job.awardedContractorId === null ? accepted.length === 0 : accepted.join() === job.awardedContractorId;
   });
 type Scene = typeof anyScene extends fc.Arbitrary<infer S> ? S : never;
+
+const awardedBidOf = ({ bids }: Scene) => {
+  const at = bids.findIndex(({ status }) => status === 'accepted');
+  return at < 0 ? null : `bid_${at}`;
+};
 
 const contractor = sql.placeholder('contractorId') as never;
 const $ = ((name: string) => sql.placeholder(name)) as never;
@@ -84,6 +101,8 @@ function bySql(role: Role): Record<string, SQL> {
     ...(role === 'contractor' && {
       hears: sql`exists (select from bids own where own.job_id = jobs.id and ${visibility.isCountedBidOf($)})`,
       isAwarded: visibility.isAwardedTo(contractor),
+      readsAsAwardee: sql`(${visibility.isAwardedTo(contractor)}
+        and ${visibility.isNotEarlierAward(sql`jobs.awarded_bid_id`)})`,
       seesEventByBid: sql`exists (select from bids own where own.job_id = jobs.id
         and own.contractor_id = ${contractor}::text and ${visibility.visibleEventsOfBidder(
           contractor,
@@ -93,7 +112,8 @@ function bySql(role: Role): Record<string, SQL> {
   };
 }
 
-function byRules(viewer: Parameters<typeof seesJob>[0], { job, bids, event }: Scene): Record<string, boolean> {
+function byRules(viewer: Parameters<typeof seesJob>[0], scene: Scene): Record<string, boolean> {
+  const { job, bids, event } = scene;
   const ownBids = bids.filter(({ contractorId }) => contractorId === viewer.contractorId).map(({ status }) => status);
   const hasBid = ownBids.length > 0;
   const party = partyOf(viewer, job as never, hasBid);
@@ -114,6 +134,7 @@ function byRules(viewer: Parameters<typeof seesJob>[0], { job, bids, event }: Sc
     ...(viewer.role === 'contractor' && {
       hears: receivesJobEvents(viewer, job as never, ownBids),
       isAwarded,
+      readsAsAwardee: readsAs(party, event as never, awardedBidOf(scene) as never) === 'awardee',
       seesEventByBid: ownBids.some((status) =>
         seesEvent(eventVisibilityOf(partyToOwn('contractor', status === 'accepted')), viewer, event as never),
       ),
@@ -124,7 +145,8 @@ function byRules(viewer: Parameters<typeof seesJob>[0], { job, bids, event }: Sc
 const dialect = new PgDialect({ casing: 'snake_case' });
 
 /** The rows replace the tables, so constraints can't exclude any combination. */
-async function askPostgres(viewer: object, { job, bids, event }: Scene, conditions: readonly SQL[]) {
+async function askPostgres(viewer: object, scene: Scene, conditions: readonly SQL[]) {
+  const { job, bids, event } = scene;
   const rows = bids.map(
     ({ contractorId, status }, at) => sql`select ${`bid_${at}`}, 'job_1', ${contractorId}, ${status}::bid_status`,
   );
@@ -132,7 +154,7 @@ async function askPostgres(viewer: object, { job, bids, event }: Scene, conditio
     with users as (select 'usr_1' as id, case when ${job.isOwnerSuspended} then now() end as suspended_at),
       homeowners as (select ${job.homeownerId} as id, 'usr_1' as user_id),
       jobs as (select 'job_1' as id, ${job.status}::job_status as status, ${job.homeownerId} as homeowner_id,
-        ${job.awardedContractorId}::text as awarded_contractor_id),
+        ${job.awardedContractorId}::text as awarded_contractor_id, ${awardedBidOf(scene)}::text as awarded_bid_id),
       bids (id, job_id, contractor_id, status) as (
         select 'bid_of_another_job', 'job_2', ${CONTRACTORS[0]}, 'pending'::bid_status
         union all ${sql.join(rows, sql` union all `)}),

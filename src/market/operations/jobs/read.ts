@@ -5,7 +5,7 @@ import type { RedactedRow } from '../../rules/reading/redaction.js';
 import { JOB, JOB_WARNINGS } from '../../rules/entities/job.js';
 import { refuse } from '../../rules/errors.js';
 import type { JobId } from '../../rules/ids.js';
-import { eventFor, eventVisibilityOf, readsDispute } from '../../rules/reading/timeline.js';
+import { eventFor, eventVisibilityOf, readsAs, readsDispute } from '../../rules/reading/timeline.js';
 import { DEFAULT_JOB_ORDER, JOB_ORDERS, type JobOrder } from '../../rules/jobs/orders.js';
 import { JOB_STATES } from '../../rules/states.js';
 import { NEAREST_MILES_MAX, TEXT } from '../../rules/market-limits.js';
@@ -186,7 +186,7 @@ async function eventsOf(
     { jobId: job.id, contractorId: viewer.contractorId },
     page,
   );
-  return mapPage(events, (event) => eventFor(viewer, party, event));
+  return mapPage(events, (event) => eventFor(viewer, readsAs(party, event, job.awardedBidId), event));
 }
 
 export const readDispute = operation({

@@ -12,7 +12,7 @@ import {
   type NotificationReader,
 } from '../../rules/notifications.js';
 import { partyToOwn } from '../../rules/parties.js';
-import { eventFor, readEvent } from '../../rules/reading/timeline.js';
+import { eventFor, readerOfEvent } from '../../rules/reading/timeline.js';
 import type { Viewer } from '../../rules/viewer.js';
 import type { AccountEvent } from '../../store/events/account-event-log.js';
 import type { JobEvent } from '../../store/events/events.js';
@@ -47,11 +47,12 @@ function readLive(viewer: Viewer, entry: LiveEntry): Notification | undefined {
     const isNotified = notificationFor(type, readersOfAccount(userId === viewer.userId)) !== undefined;
     return isNotified ? ofAccount(viewer, entry.event, false) : undefined;
   }
-  const event = readEvent(viewer, entry, 'mine');
-  const isAwardee = viewer.contractorId !== null && entry.awardedContractorId === viewer.contractorId;
-  if (!event || !notificationFor(event.type, readersOfJob(viewer.role, isAwardee, event.bidderId !== null)))
-    return undefined;
-  return ofJob(viewer, event, isAwardee, false);
+  const party = readerOfEvent(viewer, entry, 'mine');
+  if (!party) return undefined;
+  const { type, bidderId } = entry.event;
+  const isAwardee = party === 'awardee';
+  if (!notificationFor(type, readersOfJob(viewer.role, isAwardee, bidderId !== null))) return undefined;
+  return ofJob(viewer, eventFor(viewer, party, entry.event), isAwardee, false);
 }
 
 function ofJob({ role }: Viewer, event: JobEvent, isAwardee: boolean, isRead: boolean): Notification {

@@ -8,7 +8,7 @@ import type { Field } from '../../../platform/fields/entity.js';
 import type { EventType } from '../events.js';
 import { REMINDER_EVENT } from '../jobs/deadlines.js';
 import { JOB_TRANSITIONS, OTHER_JOB_ACTIONS } from '../lifecycle.js';
-import type { ContractorId, HomeownerId, UserId } from '../ids.js';
+import type { BidId, ContractorId, HomeownerId, UserId } from '../ids.js';
 import { receivesJobEvents, partyOf, type Party, type PartyViewer } from '../parties.js';
 import { INITIAL_JOB_STATE, type BidState, type JobState } from '../states.js';
 import type { Role } from '../viewer.js';
@@ -43,6 +43,8 @@ const FOR_EVERYONE: { readonly [Type in EventType]?: readonly string[] } = {
 
 /** Only the owner and admins can read about the owner's charges. */
 const OF_THE_OWNER = ['tokensCharged', 'tokensRefunded'];
+
+export const AWARD_EVENT = JOB_TRANSITIONS.award.event;
 
 /** The ends of an award. The former awardee can read why, but no other contractor can. */
 const ENDS_OF_AWARDS: readonly EventType[] = [JOB_TRANSITIONS.declineAward.event, JOB_TRANSITIONS.reopen.event];
@@ -107,6 +109,7 @@ export interface EventOnJob<Event> {
   /** Null for a deleted draft. */
   readonly status: JobState | null;
   readonly awardedContractorId: ContractorId | null;
+  readonly awardedBidId: BidId | null;
   /**
    * True if the job is open and its homeowner is suspended. Not needed if all readers receive the job's events even
    * without a match.
@@ -131,10 +134,10 @@ export function readEvent<Event extends StoredEvent & EventParties>(
   return party && eventFor(viewer, party, eventOnJob.event);
 }
 
-/** Returns which party to the job the viewer is. Undefined if they can't read the event. */
+/** Returns the party as which the viewer reads the event. Undefined if they can't read it. */
 export function readerOfEvent(
   viewer: PartyViewer,
-  { event, status, homeownerId, awardedContractorId, isHidden, bids, matches }: EventOnJob<EventParties>,
+  { event, status, homeownerId, awardedContractorId, awardedBidId, isHidden, bids, matches }: EventOnJob<EventParties>,
   scope: 'job' | 'mine',
 ): Party | undefined {
   // A job without a status was a draft, and has been deleted.
@@ -149,7 +152,17 @@ export function readerOfEvent(
   if (party === 'stranger') return undefined;
   const isMatch = viewer.contractorId !== null && matches?.includes(viewer.contractorId) === true;
   if (scope === 'mine' && !isMatch && !receivesJobEvents(viewer, job, ownBids)) return undefined;
-  return seesEvent(eventVisibilityOf(party), viewer, event) ? party : undefined;
+  return seesEvent(eventVisibilityOf(party), viewer, event) ? readsAs(party, event, awardedBidId) : undefined;
+}
+
+/** The awarded contractor reads an earlier award as a bidder, who can't see which bid was awarded. */
+export function readsAs(
+  party: Party,
+  { type, data }: Pick<StoredEvent, 'type' | 'data'>,
+  awardedBidId: BidId | null,
+): Party {
+  const isEarlierAward = type === AWARD_EVENT && data['bidId'] !== awardedBidId;
+  return party === 'awardee' && isEarlierAward ? 'bidder' : party;
 }
 
 /** Event data that has a field of its own is moved to that field. */

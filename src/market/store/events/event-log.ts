@@ -28,6 +28,7 @@ import {
   IS_ACCEPTED,
   isAwardedTo,
   isCountedBidOf,
+  isNotEarlierAward,
   isNotHidden,
   visibleEventsOfBidder,
   visibleEventsOfJob,
@@ -36,7 +37,7 @@ import {
 } from '../visibility.js';
 import type { ViewerIds } from '../visibility.js';
 
-/** An event, and whether its job was awarded to the contractor who reads it. */
+/** An event, and whether the contractor reads it as the awarded contractor. */
 export type OwnEvent = EventRow & { readonly isAwardee: boolean };
 
 interface EventQuery extends SamePageRequest {
@@ -76,7 +77,10 @@ const listEventsOfHomeowner = pagedList({
     ),
 });
 
-const asContractor = ($: Placeholders<LogValues>) => ({ ...eventShape, isAwardee: isAwardedTo($('contractorId')) });
+const asContractor = ($: Placeholders<LogValues>) => ({
+  ...eventShape,
+  isAwardee: sql<boolean>`(${isAwardedTo($('contractorId'))} and ${isNotEarlierAward(sql`${jobs.awardedBidId}`)})`,
+});
 
 function atPositions(fields: ReturnType<typeof asContractor>, positions: SQL) {
   return builder
@@ -277,6 +281,7 @@ const withParties = ($: Placeholders<{ contractorIds: string }>) => ({
   homeownerId: events.homeownerId,
   status: mayBeAbsent(jobs.status),
   awardedContractorId: jobs.awardedContractorId,
+  awardedBidId: jobs.awardedBidId,
   isHidden: sql<boolean>`not ${isNotHidden}`.as('is_hidden'),
   bids: bidsOf($),
 });

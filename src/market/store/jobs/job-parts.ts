@@ -6,12 +6,12 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { JobTimer, JobTimers, StakeTimer } from '../../rules/jobs/deadlines.js';
 import { disputeFrom, type Dispute } from '../../rules/jobs/disputes.js';
-import type { JobId } from '../../rules/ids.js';
+import type { BidId, JobId } from '../../rules/ids.js';
 import type { JobFacts } from '../../rules/jobs/facts.js';
 import { partyOf, STATES_OPEN_TO_BIDS, type JobParties, type Party } from '../../rules/parties.js';
 import { factsForAvailableActions } from '../../rules/policies.js';
 import type { BidState } from '../../rules/states.js';
-import { eventFor, readsDispute } from '../../rules/reading/timeline.js';
+import { eventFor, readsAs, readsDispute } from '../../rules/reading/timeline.js';
 import type { Role, Viewer } from '../../rules/viewer.js';
 import { bidAsJson, bidReader, type BidFields, type BidJson, type BidWithBidder } from '../bids/bids-with-bidders.js';
 import { listBidsOnJob } from '../bids/bids.js';
@@ -95,7 +95,10 @@ interface JobOfStatement {
 interface JobOfViewer {
   readonly viewer: Viewer;
   readonly party: Party;
+  readonly awardedBidId: BidId | null;
 }
+
+type JobWithAward = JobParties & Pick<JobOfViewer, 'awardedBidId'>;
 
 interface PartOfJob<Selection, Part> {
   sql(selection: Selection, job: JobOfStatement): SQL;
@@ -159,8 +162,11 @@ const JOB_PARTS: { readonly [Name in PartName]-?: PartOfJob<Required<JobInclude>
     },
     reader(selection, role) {
       const { pageOf } = listEventsOfJob[role];
-      return ([list, total]: PageJson<unknown[]>, { viewer, party }) => {
-        const rows = list.map((json) => eventFor(viewer, party, readEvent(json)));
+      return ([list, total]: PageJson<unknown[]>, { viewer, party, awardedBidId }) => {
+        const rows = list.map((json) => {
+          const event = readEvent(json);
+          return eventFor(viewer, readsAs(party, event, awardedBidId), event);
+        });
         return pageOf(rows, sizeOf(selection), () => totalRead(total)) as Page<JobEvent>;
       };
     },
@@ -243,7 +249,7 @@ export function partsColumn(include: JobInclude, role: Role, $: Placeholders<Vie
 
 export function readParts(
   viewer: Viewer,
-  rows: readonly (JobParties & { parts?: unknown })[],
+  rows: readonly (JobWithAward & { parts?: unknown })[],
   include: JobInclude,
 ): void {
   const read = readerOf[viewer.role](include);
@@ -279,7 +285,7 @@ const selectParts = forEachRole((role) =>
  * The viewer must be allowed to see the jobs, and the caller must limit their number. For each job, the statement reads
  * at most one row more than the page's size.
  */
-export async function readPartsOfMany<Job extends JobParties & { readonly id: JobId }>(
+export async function readPartsOfMany<Job extends JobWithAward & { readonly id: JobId }>(
   db: Db,
   viewer: Viewer,
   ofJobs: readonly Job[],
@@ -301,9 +307,9 @@ function partsReader(include: JobInclude, role: Role) {
     name,
     read: JOB_PARTS[name].reader(include[name] as never, role),
   }));
-  return (json: readonly unknown[], viewer: Viewer, job: JobParties): JobParts => {
+  return (json: readonly unknown[], viewer: Viewer, job: JobWithAward): JobParts => {
     // Treating every contractor as a bidder is safe, because these parts contain only data that the viewer may see.
-    const ofViewer: JobOfViewer = { viewer, party: partyOf(viewer, job, true) };
+    const ofViewer = { viewer, party: partyOf(viewer, job, true), awardedBidId: job.awardedBidId };
     const parts: Record<string, unknown> = {};
     for (const [at, { name, read }] of readers.entries()) parts[name] = read(json[at] as never, ofViewer);
     return parts;

@@ -113,6 +113,7 @@ const notified = {
   }),
   status: mayBeAbsent(jobs.status),
   awardedContractorId: jobs.awardedContractorId,
+  awardedBidId: jobs.awardedBidId,
   isHidden: sql<boolean>`not ${isNotHidden}`.as('is_hidden'),
   ownBids: sql<BidState[]>`(select coalesce(json_agg(b.status), '[]') from bids b
     where b.job_id = "events"."job_id" and b.contractor_id = "contractors"."id")`.as('own_bids'),

@@ -22,6 +22,7 @@ import {
   forEachRole,
   idsOf,
   isCountedBidOf,
+  isNotEarlierAward,
   visibleEventsOfBidder,
   visibleEventsOfOwner,
   visibleJobs,
@@ -32,6 +33,7 @@ import {
 export interface StoredNotification {
   readonly position: string;
   readonly isRead: boolean;
+  /** True if the viewer reads the event as the awarded contractor. */
   readonly isAwardee: boolean;
   readonly jobEvent: EventRow | null;
   readonly accountEvent: AccountEvent | null;
@@ -81,7 +83,10 @@ function isVisible(role: Role, $: Placeholders<ViewerIds>): SQL {
 const shapeFor = (role: Role) => ($: Placeholders<FeedValues>) => ({
   position: notifications.position,
   isRead: sql<boolean>`${notifications.position} <= ${readUpTo($)}`.as('is_read'),
-  isAwardee: (role === 'contractor' ? IS_AWARDEE : sql<boolean>`false`).as('is_awardee'),
+  isAwardee: (role === 'contractor'
+    ? sql<boolean>`(${IS_AWARDEE} and ${isNotEarlierAward(sql`own.id`)})`
+    : sql<boolean>`false`
+  ).as('is_awardee'),
   jobEvent: mayBeAbsent(eventShape),
   accountEvent: mayBeAbsent(accountEventShape),
 });

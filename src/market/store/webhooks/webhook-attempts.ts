@@ -80,9 +80,10 @@ export async function readPendingDelivery(db: Db, id: WebhookDeliveryId): Promis
   const [row] = await selectPendingDelivery(db, { id });
   if (!row) return undefined;
   const { delivery, event, accountEvent, jobHomeownerId: homeownerId, ownBids, isMatch, ...rest } = row;
-  const { awardedContractorId, isHidden } = row;
+  const { awardedContractorId, awardedBidId, isHidden } = row;
   const status = row.status as JobState | null;
-  const job = event && homeownerId && { event: event as EventRow, homeownerId, status, awardedContractorId, isHidden };
+  const ofJob = { status, awardedContractorId, awardedBidId, isHidden };
+  const job = event && homeownerId && { event: event as EventRow, homeownerId, ...ofJob };
   const eventWithParties = job && forReceiver(job, { ...rest.receiver, ownBids, isMatch });
   return { ...delivery, ...rest, event: eventWithParties, accountEvent: accountEvent as AccountEvent | null };
 }

@@ -158,6 +158,7 @@ const candidates = ($: Placeholders<OfCursor>) => sql<Candidate[]>`(
 export const jobVisibility = {
   status: mayBeAbsent(jobs.status),
   awardedContractorId: jobs.awardedContractorId,
+  awardedBidId: jobs.awardedBidId,
   isHidden: sql<boolean>`coalesce(${isInOpenState} and ${isOwnerSuspended}, false)`.as('is_hidden'),
 };
 

@@ -1,6 +1,6 @@
 /**
  * Why an award fell through is for Olive, Ada, and the contractor who lost it. Neither the next awardee nor another
- * bidder reads it, or whose bid was awarded, over REST, GraphQL, streams, or webhooks.
+ * bidder reads it, or which bid was awarded, over REST, GraphQL, streams, or webhooks.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
@@ -13,7 +13,7 @@ import { openReceiver, type Receiver } from '../../webhooks/receiver.js';
 
 const SECRET = 'Her prices are a joke, and her dog bites.';
 const EVENTS_WITH_ACTORS = `subscription($job: ID!, $after: String) {
-  jobEvents(jobId: $job, after: $after) { type data actorId actor { id firstName } } }`;
+  jobEvents(jobId: $job, after: $after) { type bidId data actorId actor { id firstName } } }`;
 
 let app: TestApp;
 let people: People;
@@ -48,14 +48,15 @@ async function lastPosition(): Promise<string> {
 const KNOW = ['owner', 'awardee', 'admin'] as const;
 const DO_NOT_KNOW = ['bidder', 'stranger'] as const;
 
-/** True if the text names Ava in any way. A random ID can contain "Ava", but never as a word. */
-const namesAva = (text: string) =>
-  [people.awardee.userId, people.awardee.profileId].some((id) => text.includes(id)) || /\bAva\b/.test(text);
+/** True if the text names Ava or her bid in any way. A random ID can contain "Ava", but never as a word. */
+const namesAva = (text: string, { bids }: GivenJob) =>
+  [people.awardee.userId, people.awardee.profileId, bids.awardee!].some((id) => text.includes(id)) ||
+  /\bAva\b/.test(text);
 
 describe.each(MOVES)('after %s, the reason', (key, type, by) => {
   test('is in the timelines of those who know, and of nobody else', async () => {
     const job = await lost(key, by);
-    const query = `query($id: ID!) { job(id: $id) { timeline(first: 50) { nodes { id type data actorId
+    const query = `query($id: ID!) { job(id: $id) { timeline(first: 50) { nodes { id type bidId data actorId
       actor { id firstName lastName contractor { id companyName } } } } } }`;
     for (const who of [...KNOW, ...DO_NOT_KNOW]) {
       const { token } = people[who];
@@ -63,7 +64,7 @@ describe.each(MOVES)('after %s, the reason', (key, type, by) => {
       const graphql = await app.graphql(query, { token, variables: { id: job.id } });
       const knows = KNOW.some((one) => one === who);
       for (const text of [JSON.stringify(rest.body), JSON.stringify(graphql.data)])
-        expect([who, text.includes(SECRET), namesAva(text)]).toEqual([who, knows, knows]);
+        expect([who, text.includes(SECRET), namesAva(text, job)]).toEqual([who, knows, knows]);
       const shown = rest.body.data.find((event: Json) => event.type === type);
       const whole = { reason: SECRET, contractor_id: people.awardee.profileId };
       expect([who, shown.data]).toEqual([who, knows ? whole : {}]);
@@ -71,13 +72,13 @@ describe.each(MOVES)('after %s, the reason', (key, type, by) => {
       expect([who, shown.actor_id, shown.actor?.id ?? null]).toEqual([who, actor, actor]);
       const one = await app.graphql(
         'query($id: ID!) { node(id: $id) { ... on JobEvent { type actorId actor { id } } } myEvents(first: 100) ' +
-          '{ nodes { data actorId actor { id firstName } } } }',
+          '{ nodes { bidId data actorId actor { id firstName } } } }',
         { token, variables: { id: shown.id } },
       );
       expect([who, one.data.node.actorId, one.data.node.actor?.id ?? null]).toEqual([who, actor, actor]);
       const own = await app.rest('GET', '/v1/events?per_page=100', { token });
       for (const text of [JSON.stringify(own.body), JSON.stringify(one.data)])
-        if (!knows) expect([who, text.includes(SECRET), namesAva(text)]).toEqual([who, false, false]);
+        if (!knows) expect([who, text.includes(SECRET), namesAva(text, job)]).toEqual([who, false, false]);
     }
   });
 
@@ -99,7 +100,7 @@ describe.each(MOVES)('after %s, the reason', (key, type, by) => {
       while (types().filter((one) => one === 'JOB_AWARDED').length < 2) await heard.count(heard.events.length + 1);
       const knows = KNOW.some((one) => one === who);
       const text = JSON.stringify(heard.events);
-      expect([who, text.includes(SECRET), namesAva(text)]).toEqual([who, knows, knows]);
+      expect([who, text.includes(SECRET), namesAva(text, job)]).toEqual([who, knows, knows]);
       heard.stop();
       await client.dispose();
     }
@@ -138,6 +139,7 @@ describe('webhooks', () => {
     expect(await told(hooks.ava)).toEqual(whole);
     expect(await told(hooks.ben)).toEqual({});
     expect(JSON.stringify(hooks.ben.received)).not.toContain(SECRET);
+    expect(JSON.stringify(hooks.ben.received)).not.toContain(job.bids.awardee);
   });
 
   test('tell Olive who declined, and tell Ben only that his bid is back', async () => {
@@ -168,7 +170,7 @@ test('no losing contractor can see whose bid was awarded, from the award to the 
   const shown = await read(people.bidder);
   const types = ['job.checked_in', 'job.submitted_for_review', 'job.appeal_filed'];
   expect(shown.map(({ type }: Json) => type)).toEqual(expect.arrayContaining(types));
-  expect(namesAva(JSON.stringify(shown))).toBe(false);
+  expect(namesAva(JSON.stringify(shown), job)).toBe(false);
   for (const who of KNOW) {
     const actors = (await read(people[who])).flatMap((event: Json) => (types.includes(event.type) ? event.actor : []));
     expect([who, ...actors.map(({ id }: Json) => id)]).toEqual([who, ...types.map(() => people.awardee.userId)]);

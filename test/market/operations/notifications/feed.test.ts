@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NOTIFICATIONS, type NotificationReader } from '../../../../src/market/rules/notifications.js';
 import { JOB_STATES } from '../../../../src/market/rules/states.js';
 import { openTestApp, type Json, type TestApp } from '../../../setup/app.js';
-import { bidOf, must } from '../../../story/awards.js';
+import { award, bidOf, must } from '../../../story/awards.js';
 import { callRest } from '../../../story/calls.js';
 import { contractor, homeowner, type Person } from '../../../story/cast.js';
 import { gather, giveTokens, givenJob, propose, type People } from '../../../story/journey.js';
@@ -198,6 +198,17 @@ describe('a person who loses access', () => {
       'A job you bid on was awarded',
     ]);
     expect((await titlesOf(cast.bidder))[0]).toBe('Your bid is active again');
+    await award(app, cast, job, job.bids.bidder!);
+    await allNumbered(app);
+    const awards = (feed: readonly Json[]) => feed.filter(({ title }) => title.includes('award'));
+    expect(awards(await byRest(cast.bidder)).map(({ title, bid_id: bid }) => [title, bid])).toEqual([
+      ['You were awarded a job', job.bids.bidder],
+      ['A job you bid on was awarded', null],
+    ]);
+    expect(awards(await byGraphql(cast.bidder, 50)).map(({ title, bidId }) => [title, bidId])).toEqual([
+      ['You were awarded a job', job.bids.bidder],
+      ['A job you bid on was awarded', null],
+    ]);
   });
 });
 

@@ -234,6 +234,34 @@ test('only the parties and admins read what was written in a dispute', () => {
   expect(PARTIES.filter(readsDispute)).toEqual(['owner', 'awardee', 'admin']);
 });
 
+test('the awarded contractor reads their own award, but not which bid was awarded before', () => {
+  const award = (bidId: string) => ({
+    ...OF_THE_JOB,
+    type: 'job.awarded' as const,
+    fromStatus: 'open' as const,
+    toStatus: 'awarded' as const,
+    data: { bidId },
+  });
+  const facts = {
+    status: 'awarded',
+    homeownerId: hannah.homeownerId,
+    awardedContractorId: carla.contractorId,
+    awardedBidId: 'bid_carla',
+    bids: [
+      { contractorId: carla.contractorId, status: 'accepted' },
+      { contractorId: cyrus.contractorId, status: 'rejected' },
+    ],
+  } as const;
+  const read = (viewer: Viewer, bidId: string) => readEvent(viewer, { ...facts, event: award(bidId) }, 'mine');
+  expect(read(carla, 'bid_carla')).toMatchObject({ bidId: 'bid_carla', data: {} });
+  expect(read(carla, 'bid_cyrus')).toMatchObject({ bidId: null, data: {} });
+  for (const bidId of ['bid_carla', 'bid_cyrus']) {
+    expect(read(cyrus, bidId)).toMatchObject({ bidId: null, data: {} });
+    expect(read(hannah, bidId)).toMatchObject({ bidId });
+    expect(read(ada, bidId)).toMatchObject({ bidId });
+  }
+});
+
 describe("the kitchen's timeline", () => {
   const publication = { ...published, fromStatus: 'draft', toStatus: 'open' } as const;
   const edit = { ...edited, fromStatus: 'open', toStatus: 'open' } as const;
@@ -255,6 +283,7 @@ describe("the kitchen's timeline", () => {
       status,
       homeownerId: hannah.homeownerId,
       awardedContractorId: null,
+      awardedBidId: null,
       bids: [{ contractorId: carla.contractorId, status: 'pending' } as const, ...ofCyrus],
       ...others,
     };
