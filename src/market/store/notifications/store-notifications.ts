@@ -18,7 +18,7 @@ import { IS_ACCEPTED, visibleEventsOfBidder, visibleEventsOfOwner } from '../vis
 const POSITIONS_AT_ONCE = sql.raw('1000');
 /** The most work that a batch's events may add up to. An event that needs more work gets its own batch. */
 const WORK_AT_ONCE = sql.raw('10000');
-/** If a homeowner edits a job over and over, only an edit that comes this long after the previous one is notified. */
+/** An edit less than this long after the previous one notifies only the contractors who bid since then. */
 const EDITS_APART = sql.raw("interval '1 hour'");
 /** How many of the job's events are read to find the previous edit. */
 const LOOKED_BACK = sql.raw('20');
@@ -40,11 +40,12 @@ const NEW_EVENTS = sql`new_events "events"`;
 const IS_WITHDRAWAL = sql`"events"."type" = ${sql.raw(`'${BID_TRANSITIONS.withdraw.event}'`)}`;
 
 const EDIT = 'job.updated' satisfies EventType;
-const isEdit = (event: SQL) => sql`${event}."type" = ${sql.raw(`'${EDIT}'`)}`;
-const IS_REPEATED_EDIT = sql`(${isEdit(sql`"events"`)} and exists (
-  select from ${events} previous where previous.job_id = "events"."job_id" and ${isEdit(sql`previous`)}
+const EDIT_TYPE = sql.raw(`'${EDIT}'`);
+const IS_NO_REPEATED_EDIT = sql`("events"."type" <> ${EDIT_TYPE} or own.created_at > coalesce((
+  select max(previous.occurred_at) from ${events} previous
+  where previous.job_id = "events"."job_id" and previous.type = ${EDIT_TYPE}
     and previous.sequence between "events"."sequence" - ${LOOKED_BACK} and "events"."sequence" - 1
-    and previous.occurred_at > "events"."occurred_at" - ${EDITS_APART}))`;
+    and previous.occurred_at > "events"."occurred_at" - ${EDITS_APART}), '-infinity'))`;
 
 /**
  * Each event looks up its own recipients. With plain joins, a batch of one event could scan all homeowners, because
@@ -85,7 +86,7 @@ const adminsOfAccounts = sql`select u.id, a.position, null from new_account_even
 const recipients = sql.join(
   [
     owners,
-    contractors(sql`"events"."bidder_id" is null`, IS_ACCEPTED),
+    contractors(sql`"events"."bidder_id" is null and ${IS_NO_REPEATED_EDIT}`, IS_ACCEPTED),
     contractors(sql`own.contractor_id = "events"."bidder_id"`, sql`true`),
     admins,
     accountHolders,
@@ -118,14 +119,13 @@ const workFor = (type: SQL, ofJob: SQL) => sql`${ofJob} + case when ${type} ${is
   then (select count(*) from users where user_type = 'admin') else 1 end`;
 
 /** Deleted drafts have no row, and had no bids. */
-const workForJob = sql`case when "events"."bidder_id" is not null or is_repeated then 0
+const workForJob = sql`case when "events"."bidder_id" is not null then 0
   else coalesce((select bids_ever from jobs where id = "events"."job_id"), 0) end`;
 
-const nextOnes = (table: typeof events | typeof accountEvents, isRepeated: SQL, work: SQL) => sql`
-  select *, ${work} as work from (
-    select *, ${isRepeated} as is_repeated from ${table} where position > (select stored_up_to from cursor)
-      and position <= (select stored_up_to + ${POSITIONS_AT_ONCE} from cursor)
-    limit ${POSITIONS_AT_ONCE}) ${table}`;
+const nextOnes = (table: typeof events | typeof accountEvents, work: SQL) => sql`
+  select *, ${work} as work from ${table} where position > (select stored_up_to from cursor)
+    and position <= (select stored_up_to + ${POSITIONS_AT_ONCE} from cursor)
+  limit ${POSITIONS_AT_ONCE}`;
 
 /**
  * Announces the position up to which notifications are stored, and returns it. Returns no row if there was no event.
@@ -136,9 +136,9 @@ export const storeNotifications = statement(
   (_: Placeholders<object>) => sql`with cursor as materialized (
       select stored_up_to, ${LAST_POSITION} as last from ${notificationCursor}
     ),
-    next_events as materialized (${nextOnes(events, IS_REPEATED_EDIT, workFor(sql`"events"."type"`, workForJob))}),
+    next_events as materialized (${nextOnes(events, workFor(sql`"events"."type"`, workForJob))}),
     next_account_events as materialized (
-      ${nextOnes(accountEvents, sql`false`, workFor(sql`"account_events"."type"`, sql`0`))}
+      ${nextOnes(accountEvents, workFor(sql`"account_events"."type"`, sql`0`))}
     ),
     batch as materialized (
       select stored_up_to, last, (select max(position) from (
@@ -149,7 +149,7 @@ export const storeNotifications = statement(
       from cursor
     ),
     new_events as materialized (
-      select * from next_events where position <= (select up_to from batch) and not is_repeated
+      select * from next_events where position <= (select up_to from batch)
     ),
     new_account_events as materialized (
       select * from next_account_events where position <= (select up_to from batch)

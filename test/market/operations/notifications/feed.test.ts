@@ -276,6 +276,27 @@ describe('the read position', () => {
   });
 });
 
+it('an edit within an hour of the previous one notifies only those who bid since then', async () => {
+  const [cleo, dana] = [await contractor(app, 'Cleo'), await contractor(app, 'Dana')];
+  const job = await givenJob(app, 'draft', people);
+  const edit = async (title: string) => {
+    await must(app, 'update', people.owner, job, undefined, { title });
+    await allNumbered(app);
+  };
+  const editsSeenBy = async (by: Person) =>
+    (await titlesOf(by)).filter((title) => title === 'A job you bid on was edited').length;
+  await edit('Mend the roof today');
+  await must(app, 'publish', people.owner, job);
+  await bidOf(app, cleo, job);
+  await edit('Mend the roof tomorrow');
+  expect(await editsSeenBy(cleo)).toBe(1);
+  await bidOf(app, dana, job);
+  await edit('Mend the roof on Monday');
+  expect([await editsSeenBy(cleo), await editsSeenBy(dana)]).toEqual([1, 1]);
+  await edit('Mend the roof on Tuesday');
+  expect([await editsSeenBy(cleo), await editsSeenBy(dana)]).toEqual([1, 1]);
+});
+
 it('edits that follow each other within an hour notify the bidders once', async () => {
   const cleo = await contractor(app, 'Cleo');
   const job = await givenJob(app, 'open', people);
