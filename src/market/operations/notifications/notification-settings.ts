@@ -1,6 +1,7 @@
 /** When a person is emailed about each type of notification. The feed has every type, regardless of the settings. */
 import { z } from 'zod';
 import type { Db } from '../../../platform/db/database.js';
+import { readOnly } from '../../../platform/fields/read-only.js';
 import { emptyInput } from '../../../platform/fields/shapes.js';
 import { refuse } from '../../rules/errors.js';
 import { unauthenticated } from '../../../platform/errors.js';
@@ -65,13 +66,16 @@ export const updateNotificationSettings = operation({
       .array(notificationSetting)
       .max(NOTIFIED_TYPES.length)
       .describe('The settings to change. Each type can appear only once.'),
+    ...readOnly(['emailProblem']),
   }),
   async run({ db, viewer }, { settings }): Promise<NotificationSettings> {
     const problems = problemsIn(settings, viewer.role);
     if (Object.keys(problems).length > 0) throw refuse('VALIDATION_FAILED', { fields: problems });
     return db.inTransaction(async (tx) => {
-      const fixed = new Set(settableTypesOf(viewer.role).flatMap(({ type, isFixed }) => (isFixed ? [type] : [])));
-      const chosen = settings.filter(({ type }) => !fixed.has(type));
+      const defaults = new Map(settableTypesOf(viewer.role).map((one) => [one.type, one]));
+      const chosen = settings
+        .filter(({ type }) => defaults.get(type)?.isFixed === false)
+        .map(({ type, channel }) => ({ type, channel, isDefault: defaults.get(type)?.channel === channel }));
       await upsertNotificationSettings(tx, { userId: viewer.userId, settings: JSON.stringify(chosen) });
       return settingsOf(tx, viewer);
     });

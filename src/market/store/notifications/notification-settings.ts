@@ -23,13 +23,19 @@ export const selectNotificationSettings = statement(
       .where(eq(users.id, $('userId'))),
 );
 
-/** Inserts in the order of the types, so two concurrent calls can't deadlock. */
+/**
+ * Keeps a default that the person hasn't changed, because it can differ between the jobs that a contractor was awarded
+ * and other jobs. Inserts in the order of the types, so two concurrent calls can't deadlock.
+ */
 export const upsertNotificationSettings = statement(
   'upsertNotificationSettings',
   {},
   ($: Placeholders<{ userId: UserId; settings: string }>) =>
     sql`insert into ${notificationSettings} (user_id, type, channel)
       select ${$('userId')}, s.type, s.channel
-      from json_to_recordset(${$('settings')}::json) as s (type text, channel text) order by s.type
+      from json_to_recordset(${$('settings')}::json) as s (type text, channel text, "isDefault" boolean)
+      where not s."isDefault" or exists (select from ${notificationSettings} stored
+        where stored.user_id = ${$('userId')} and stored.type = s.type)
+      order by s.type
       on conflict (user_id, type) do update set channel = excluded.channel`,
 );

@@ -102,16 +102,19 @@ describe.each(APIS)('a change (%s)', (api) => {
     expect((await settingsOf(hanna)).channels).toEqual({ ...changed, 'bid.submitted': 'now' });
   });
 
-  it('that sends back the returned settings stores nothing for types that can’t be turned off', async () => {
+  it('that sends back the returned settings keeps the defaults and stores only what the person chose', async () => {
     const carl = await contractor(app, 'Carl');
     const { body } = await app.rest('GET', ADDRESS, { token: carl.token });
     const settings: Setting[] = body.settings.map(({ type, channel }: Json) => ({ type, channel }));
+    const stored = () => app.sql`select type, channel from notification_settings where user_id = ${carl.userId}`;
     expect(await CHANGE[api](carl, settings)).toBe('changed');
-    expect((await app.rest('PUT', ADDRESS, { token: carl.token, body: { settings: body.settings } })).status).toBe(200);
-    const rows = await app.sql`select type from notification_settings where user_id = ${carl.userId} order by type`;
-    const choosable = body.settings.filter((one: Json) => !one.is_fixed);
-    expect(rows.map(({ type }) => type)).toEqual(choosable.map(({ type }: Json) => type).toSorted());
-    expect(rows).not.toContainEqual({ type: 'job.awarded' });
+    expect((await app.rest('PUT', ADDRESS, { token: carl.token, body })).status).toBe(200);
+    expect(await stored()).toEqual([]);
+    const quiet = settings.map((one) => (one.type === 'job.completed' ? { ...one, channel: 'off' } : one));
+    expect(await CHANGE[api](carl, quiet)).toBe('changed');
+    expect(await stored()).toEqual([{ type: 'job.completed', channel: 'off' }]);
+    expect(await CHANGE[api](carl, settings)).toBe('changed');
+    expect(await stored()).toEqual([{ type: 'job.completed', channel: 'now' }]);
   });
 
   it('to a type that can’t be turned off is rejected, and changes nothing', async () => {
