@@ -1,7 +1,7 @@
 /** Lets clients send a whole resource back. Read-only fields must match, except those that change on their own. */
 import { z } from 'zod';
 
-const CHANGES_BY_ITSELF = new Set(['updatedAt', 'version', 'warnings', 'isOutdated']);
+const CHANGES_BY_ITSELF = new Set(['updatedAt', 'version', 'warnings', 'isOutdated', 'distance', 'emailProblem']);
 
 /** True for fields that clients may send with any value. */
 export function isIgnored(name: string): boolean {

@@ -92,10 +92,10 @@ const EMPTY = Object.fromEntries(JOB_FIELDS.map((field) => [field, null])) as { 
 const ADDRESS_FIELDS = ['zipCode', 'city', 'state'] as const satisfies (keyof JobFields)[];
 
 /**
- * Clients can send these fields back unchanged. Warnings are computed from the job, so the warnings that a client sends
- * are ignored.
+ * Clients can send these fields back unchanged. Warnings and distances are computed, so those that a client sends are
+ * ignored.
  */
-const SENT_BACK = [...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'warnings'];
+const SENT_BACK = [...READ_ONLY_FIELDS.filter((field) => field !== 'id'), 'warnings', 'distance'];
 
 export const updateJob = operation({
   name: JOB_ACTIONS.update.operation,

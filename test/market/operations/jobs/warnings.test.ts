@@ -95,12 +95,20 @@ test('warnings end with the award, and REST lists omit them', async () => {
   expect(work.body.data.map(({ warnings }: Json) => warnings)).toEqual([[]]);
 });
 
-test('a job can be sent back exactly as read, including warnings', async () => {
+test('a job can be sent back exactly as read, including its warnings, or its distance in a list', async () => {
   const { body } = await callRest(app, 'create', { by: people.owner, body: { ...DRAFT, ...TYPOS } });
   const again = await callRest(app, 'update', { by: people.owner, job: body.id, body });
   expect([again.status, again.body.version]).toEqual([200, body.version]);
   const stale = await callRest(app, 'update', { by: people.owner, job: body.id, body: { ...body, warnings: [] } });
   expect(stale.status).toBe(200);
+  const list = await app.rest('GET', '/v1/jobs?per_page=1', { token: people.owner.token });
+  const [listed] = list.body.data;
+  expect(listed).toHaveProperty('distance', null);
+  for (const distance of [null, 1.5]) {
+    const edit = { by: people.owner, job: listed.id, body: { ...listed, distance } };
+    const unchanged = await callRest(app, 'update', edit);
+    expect([unchanged.status, unchanged.body.version]).toEqual([200, listed.version]);
+  }
 });
 
 test('a list with warnings takes no more database reads than one without', async () => {
