@@ -116,9 +116,9 @@ export const NOTIFICATIONS = {
     awardee: daily('A deadline was extended', 'The job that you were awarded has a later deadline.'),
   },
   'job.reminded': {
-    owner: now('Your job is waiting for you', 'A deadline is coming up. Look at your job to see what to do.'),
-    awardee: now('Your job is waiting for you', 'A deadline is coming up. Look at the job to see what to do.'),
-    admin: now('A deadline needs an admin', 'A job’s deadline is overdue or paused.'),
+    owner: now('Your job is waiting for you', 'This is a reminder. Look at your job to see what to do.'),
+    awardee: now('Your job is waiting for you', 'This is a reminder. Look at the job to see what to do.'),
+    admin: now('A job needs an admin', 'A dispute is waiting for a ruling, or a deadline is overdue or paused.'),
   },
   'job.expired': {
     owner: fixed('Your job has expired', 'You didn’t award your job in time, so it was cancelled.'),
