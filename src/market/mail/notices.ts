@@ -27,7 +27,8 @@ export function composeNotice(
     action: kind === 'notification' ? jobLink(last, addresses) : undefined,
     unsubscribe: isHourly ? undefined : unsubscribeLink(tokens, addresses.origin, { ...last, types }),
   };
-  const text = kind === 'digest' ? digest(notified, leftOutCount ?? 0, addresses) : notification(last, notified.length);
+  const text =
+    kind === 'digest' ? digest(notified, leftOutCount ?? 0, addresses) : notification(last, notified.length > 1);
   return {
     subject: text.subject,
     text: asPlainText(text, links),
@@ -41,11 +42,11 @@ const BY_CHOICE = 'You’re getting this email because of your notification sett
 const BY_SEARCH = 'You’re getting this email because you saved a search.';
 const ALWAYS = 'This email can’t be turned off.';
 
-function notification({ type, entry: { title, sentence, isFixed } }: Notified, count: number): MailText {
+function notification({ type, entry: { title, sentence, isFixed } }: Notified, isRepeated: boolean): MailText {
   const byChoice = type === MATCHED_EVENT ? BY_SEARCH : BY_CHOICE;
   return {
     subject: title,
-    before: count > 1 ? [sentence, `This has happened ${count} times since our last email about it.`] : [sentence],
+    before: isRepeated ? [sentence, 'This has happened more than once.'] : [sentence],
     action: 'Open the job',
     after: [],
     footer: isFixed ? ALWAYS : byChoice,
