@@ -563,7 +563,7 @@ function revisionsDenial(row: BidAction, input: BidPolicyInput): Denial | undefi
   if (!isRevision(row) || input.bid.version <= BID_REVISIONS_MAX) return undefined;
   return {
     code: 'INVALID_TRANSITION',
-    message: `You have already revised this bid ${BID_REVISIONS_MAX} times. Withdraw it and bid again instead.`,
+    message: `You have already revised this bid ${BID_REVISIONS_MAX} times.`,
     details: () => detailsOfBid(input),
   };
 }

@@ -476,9 +476,7 @@ describe("an operation on Carla's bid", () => {
       'pending',
       11,
       11,
-      wrongState('You have already revised this bid 10 times. Withdraw it and bid again instead.', 'pending', [
-        'withdrawBid',
-      ]),
+      wrongState('You have already revised this bid 10 times.', 'pending', ['withdrawBid']),
     ],
     [
       'for the eleventh time, once it is withdrawn',

@@ -349,7 +349,7 @@ describe('a refusal changes nothing, and comes in the fixed order', () => {
     expect(await outcomeOf(app, api, 'revise', asked)).toMatchObject({ status: 400, code: 'INVALID_TRANSITION' });
     const { body } = await revise(job, { amount: 1 });
     expect(body).toMatchObject({
-      error: 'You have already revised this bid 10 times. Withdraw it and bid again instead.',
+      error: 'You have already revised this bid 10 times.',
       details: { from_state: 'pending', allowed_operations: ['withdrawBid'] },
     });
     expect(await everythingOn(app, job)).toEqual(before);
