@@ -7,7 +7,7 @@ import { openOffPage } from '../pages/playground/off-page.js';
 import { openPlayground } from '../pages/playground/playground.js';
 import { operationsOfSteps } from '../pages/playground/steps.js';
 import { graphOf } from '../graphql/graph.js';
-import { createSchema } from '../graphql/schema.js';
+import { schema } from '../graphql/schema.js';
 import { sendRefusal } from '../platform/graphql/content-type.js';
 import {
   boundConnections,
@@ -96,7 +96,6 @@ export async function startServer(
   const lifecycle = openLifecyclePage(links, playground ? operationsOfSteps() : undefined, services.deadlines);
   const front = openFrontPage(site);
   const description = openDescription(() => config.PUBLIC_URL ?? urlOf(server, config.HOST));
-  const schema = createSchema();
   const graphqlSettings = {
     introspection: config.introspection,
     suggestions: config.introspection && config.NODE_ENV !== 'production',

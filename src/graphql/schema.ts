@@ -55,7 +55,9 @@ const DESCRIPTIONS = {
     'subscribe again with `after` set to the `position` of your last event, and you miss nothing.',
 };
 
-export function createSchema(): GraphQLSchema {
+export const schema: GraphQLSchema = build();
+
+function build(): GraphQLSchema {
   const unsortedSchema = describe(
     buildSchemaSync({
       resolvers: [
@@ -96,12 +98,12 @@ export function createSchema(): GraphQLSchema {
       validate: false,
     }),
   );
-  const schema = lexicographicSortSchema(unsortedSchema);
+  const sorted = lexicographicSortSchema(unsortedSchema);
   // Set directly, because type-graphql would wrap its result in a promise.
-  (schema.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
-  (schema.getType('NotificationEvent') as GraphQLUnionType).resolveType = typeOfNode;
-  locateAllFailures(schema);
-  return schema;
+  (sorted.getType('Node') as GraphQLInterfaceType).resolveType = typeOfNode;
+  (sorted.getType('NotificationEvent') as GraphQLUnionType).resolveType = typeOfNode;
+  locateAllFailures(sorted);
+  return sorted;
 }
 
 function locateAllFailures(schema: GraphQLSchema): void {

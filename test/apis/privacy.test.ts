@@ -5,7 +5,7 @@
  */
 import { getNamedType, isLeafType, isObjectType, type GraphQLField, type GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createSchema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema.js';
 import { ROUTES } from '../../src/rest/routes.js';
 import { REDACTED_ENTITIES, type RedactedEntity } from '../../src/market/rules/reading/redaction.js';
 import { BID_ACTIONS } from '../../src/market/rules/bids.js';
@@ -42,7 +42,6 @@ const AT = Array.from({ length: 25 }, (_, at) => at);
 
 type RootField = GraphQLField<unknown, unknown>;
 
-const schema = createSchema();
 const queries = Object.values(schema.getQueryType()!.getFields());
 const REQUIRED_ARGUMENTS: Readonly<Record<string, string>> = {
   tokenTransfers: '(filter: { externalReference: "support-7" })',

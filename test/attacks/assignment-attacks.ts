@@ -1,6 +1,6 @@
 /** Mass assignment: sends protected fields to every REST body and GraphQL input. The error must name each of them. */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from 'graphql';
-import { createSchema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema.js';
 import type { IdKind } from '../../src/market/rules/ids.js';
 import { newId } from '../../src/market/store/new-id.js';
 import { bodySchema } from '../../src/platform/openapi/requests.js';
@@ -150,7 +150,7 @@ const PROFILE: readonly Attack[] = [
   },
 ];
 
-const mutations = createSchema().getMutationType()?.getFields() ?? {};
+const mutations = schema.getMutationType()?.getFields() ?? {};
 
 function ofInput(mutation: string): Attack[] {
   const field = mutations[mutation];

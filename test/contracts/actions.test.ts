@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { createSchema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema.js';
 import { ROUTES } from '../../src/rest/routes.js';
 import { refusalsOf } from '../../src/rest/openapi/responses.js';
 import { BID_ACTION_LIST } from '../../src/market/rules/bids.js';
 import { JOB_ACTION_LIST, JOB_CREATION, type Action } from '../../src/market/rules/lifecycle.js';
 import { codesOfMutation } from '../story/documented.js';
 
-const mutations = Object.keys(createSchema().getMutationType()?.getFields() ?? {});
+const mutations = Object.keys(schema.getMutationType()?.getFields() ?? {});
 
 /** Each operation, with its row's method and path. */
 const actions: readonly (readonly [operation: string, address: string])[] = [

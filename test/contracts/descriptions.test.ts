@@ -9,14 +9,13 @@ import {
   type GraphQLNamedType,
 } from 'graphql';
 import { expect, it } from 'vitest';
-import { createSchema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema.js';
 
 interface Described {
   readonly at: string;
   readonly description: string | null | undefined;
 }
 
-const schema = createSchema();
 const own = Object.values(schema.getTypeMap()).filter(
   (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type),
 );

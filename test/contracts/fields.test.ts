@@ -1,7 +1,7 @@
 /** An entity's description of a field is used everywhere: in both APIs' documents, and in the inputs that write it. */
 import { isObjectType } from 'graphql';
 import { describe, expect, it, test } from 'vitest';
-import { createSchema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema.js';
 import { fieldsOfEditedJob, fieldsOfNewJob } from '../../src/market/operations/jobs/inputs.js';
 import { BID, BID_REVISION } from '../../src/market/rules/entities/bid.js';
 import { JOB_EVENT } from '../../src/market/rules/entities/event.js';
@@ -17,7 +17,6 @@ import { nullableText, requiredText } from '../../src/platform/fields/values.js'
 import { snake } from '../story/calls.js';
 import { document } from '../story/documented.js';
 
-const schema = createSchema();
 const { schemas } = document().components;
 
 const WEBHOOKS = [WEBHOOK_ENDPOINT, WEBHOOK_DELIVERY, WEBHOOK_ATTEMPT];

@@ -1,7 +1,7 @@
 /** Clients can also read every connection backward, from its end or a cursor. They get the same list. */
 import { getNamedType, isObjectType, isRequiredArgument } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { createSchema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 import { allNumbered } from '../platform/live/positions.js';
 import { until } from '../platform/security/until.js';
@@ -103,7 +103,7 @@ function connectionIn(data: Json): Page {
 }
 
 test('the table has every connection that can be read backward', () => {
-  const types = Object.values(createSchema().getTypeMap()).filter((type) => isObjectType(type));
+  const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type));
   const names = types.flatMap((type) =>
     Object.values(type.getFields())
       .filter((field) => getNamedType(field.type).name.endsWith('Connection'))

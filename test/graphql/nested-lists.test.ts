@@ -5,7 +5,7 @@
 import { getNamedType, getNullableType, isListType, isObjectType, isRequiredArgument } from 'graphql';
 import type { GraphQLField, GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createSchema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema.js';
 import { cursorOf } from '../../src/platform/call/paging.js';
 import { isList } from '../../src/platform/openapi/route.js';
 import { ROUTES } from '../../src/rest/routes.js';
@@ -72,8 +72,6 @@ async function statementsFor(who: Person, query: string, variables?: object): Pr
 }
 
 const countStatements = () => app.statements().filter((text) => !isLookUpOfSession(text)).length;
-
-const schema = createSchema();
 
 /** A cursor before every entry of each list. A read after it returns the whole list. */
 const LATE = new Date(Date.UTC(2200, 0));

@@ -1,7 +1,7 @@
 /** Clients can read every object with an ID again by its ID, and no two objects share one. */
 import { getNamedType, isLeafType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
-import { createSchema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema.js';
 import { newId } from '../../src/market/store/new-id.js';
 import { openTestApp, type Json, type TestApp } from '../setup/app.js';
 import { programOf, type Person } from '../story/cast.js';
@@ -16,7 +16,6 @@ vi.mock('../../src/platform/caller-limits.js', async (original) => ({
   GRAPHQL_LIMITS: new Proxy({}, { get: () => 100_000_000 }),
 }));
 
-const schema = createSchema();
 const withId = Object.values(schema.getTypeMap())
   .filter((type) => isObjectType(type))
   // A pack's ID is a name from the server's configuration.

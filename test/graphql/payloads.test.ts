@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getNamedType, isObjectType } from 'graphql';
-import { createSchema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema.js';
 import { contractor, homeowner, type Person } from '../story/cast.js';
 import { openTestApp, type TestApp } from '../setup/app.js';
 
@@ -18,7 +18,6 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const schema = createSchema();
 const mutations = Object.values(schema.getMutationType()!.getFields());
 /** Nobody is signed in before or after these mutations. */
 const ABOUT_SESSIONS = [

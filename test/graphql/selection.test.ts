@@ -4,7 +4,7 @@
  */
 import { getNamedType, isLeafType, isObjectType, isRequiredArgument, type GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createSchema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema.js';
 import { JOB_TRANSITIONS, type JobTransitionKey } from '../../src/market/rules/lifecycle.js';
 import { callGraphql, changedBy, operationName } from '../story/calls.js';
 import { givenHappyJob, happyCall, HAPPY_CALLS } from '../story/happy-calls.js';
@@ -68,7 +68,6 @@ function projected(value: Json, tree: Tree | null): Json {
   return Object.fromEntries(Object.entries(tree).map(([name, inner]) => [name, projected(value[name], inner)]));
 }
 
-const schema = createSchema();
 const JOB = everythingOf(schema.getType('Job') as GraphQLObjectType, 3);
 const PARTS = 12;
 

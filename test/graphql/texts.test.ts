@@ -15,12 +15,11 @@ import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
 import { measureOperation } from '../../src/platform/graphql/limits/measure.js';
 import { graphOf } from '../../src/graphql/graph.js';
-import { createSchema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema.js';
 import { OPERATIONS } from '../../src/market/operations/index.js';
 import { JOB_TRANSITIONS } from '../../src/market/rules/lifecycle.js';
 import { COST_BYTES, GRAPHQL_LIMITS, PAGE } from '../../src/platform/caller-limits.js';
 
-const schema = createSchema();
 const { texts: TEXT_CHARACTERS } = graphOf(schema);
 const objects = Object.values(schema.getTypeMap())
   .filter((type) => isObjectType(type))

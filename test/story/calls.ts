@@ -3,7 +3,7 @@
  * have one form, so the APIs can be compared.
  */
 import { getNamedType, isEnumType, isInputObjectType, type GraphQLInputType } from 'graphql';
-import { createSchema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema.js';
 import { BID_ACTIONS } from '../../src/market/rules/bids.js';
 import type { ErrorCode } from '../../src/market/rules/errors.js';
 import { JOB_ACTIONS, JOB_CREATION, type JobActionKey } from '../../src/market/rules/lifecycle.js';
@@ -87,7 +87,7 @@ function isBidKey(key: OperationKey): key is BidActionKey {
   return key in BID_ACTIONS;
 }
 
-const mutations = createSchema().getMutationType()!.getFields();
+const mutations = schema.getMutationType()!.getFields();
 
 export function mutationOf(key: OperationKey, selection = 'id status', payload = payloadOf(key, selection)): string {
   const name = operationName(key);

@@ -2,13 +2,13 @@
  * Checks every REST response of every test against the OpenAPI document: its status, its headers, and every field of
  * its body. Also checks every mutation's error against the codes that its description lists.
  */
-import { Kind, parse, type FieldNode, type GraphQLFieldMap, type SelectionNode } from 'graphql';
+import { Kind, parse, type FieldNode, type SelectionNode } from 'graphql';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { isRealDate } from '../../src/platform/fields/values.js';
 import { openapi } from '../../src/rest/openapi/openapi.js';
 import { ACCOUNT_EVENT_TYPES } from '../../src/market/rules/account-events.js';
 import { TEST_EVENT_TYPE } from '../../src/market/rules/webhooks.js';
-import { createSchema } from '../../src/graphql/schema.js';
+import { schema } from '../../src/graphql/schema.js';
 import type { Answer, GraphqlAnswer, Json } from './answer.js';
 
 interface Operation {
@@ -151,10 +151,9 @@ export function expectAsDescribed(query: string, errors: GraphqlAnswer['errors']
   }
 }
 
-let mutations: GraphQLFieldMap<unknown, unknown> | undefined;
+const mutations = schema.getMutationType()?.getFields() ?? {};
 
 export function codesOfMutation(name: string): string[] {
-  mutations ??= createSchema().getMutationType()?.getFields() ?? {};
   return [...(/Error codes: (.*)\.$/.exec(mutations[name]?.description ?? '')?.[1] ?? '').matchAll(/\w+/g)].map(String);
 }
 

@@ -5,7 +5,7 @@ import { connectionType } from './connection.js';
 import { objectType } from './field.js';
 import { JobEvent } from './jobs.js';
 
-/** `createSchema` sets its `resolveType`. */
+/** `schema.ts` sets its `resolveType`. */
 export const NotificationEvent = createUnionType({
   name: 'NotificationEvent',
   description: 'The event that a notification is about.',

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { getNamedType, isObjectType, printSchema, type GraphQLInterfaceType, type GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { createSchema } from '../../../src/graphql/schema.js';
+import { schema } from '../../../src/graphql/schema.js';
 import { openTestApp, type TestApp } from '../../setup/app.js';
 import { homeowner } from '../../story/cast.js';
 import { DRAFT } from '../../story/journey.js';
@@ -28,7 +28,7 @@ beforeAll(async () => {
   for (const file of FILES) cpSync(join(from, file), join(folder, file));
   mkdirSync(join(folder, '__generated__'));
   symlinkSync(await packagesOf(from), join(folder, 'node_modules'));
-  writeFileSync(join(folder, 'api.graphql'), printSchema(createSchema()));
+  writeFileSync(join(folder, 'api.graphql'), printSchema(schema));
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
@@ -74,7 +74,7 @@ it("graphql-eslint finds no violation of Relay's rules in the schema", async () 
 });
 
 it('every entry of a list is a node, except those that only their list can identify', () => {
-  const entries = Object.values(createSchema().getTypeMap())
+  const entries = Object.values(schema.getTypeMap())
     .filter((type) => isObjectType(type) && type.name.endsWith('Edge'))
     .map((type) => getNamedType((type as GraphQLObjectType).getFields()['node']!.type));
   const withoutId = entries.filter((entry) => !isObjectType(entry) || !entry.getInterfaces().some(isNode));

@@ -25,9 +25,9 @@ vi.mock('../../../../src/platform/graphql/executor/plan.js', async (original) =>
   return observed(await original());
 });
 vi.mock('../../../../src/graphql/schema.js', async (original) => {
-  const { createSchema } = await original<typeof import('../../../../src/graphql/schema.js')>();
+  const { schema } = await original<typeof import('../../../../src/graphql/schema.js')>();
   const { withFailingFields } = await import('./failing-fields.js');
-  return { createSchema: () => withFailingFields(createSchema()) };
+  return { schema: withFailingFields(schema) };
 });
 
 const DOCUMENTS = Number(process.env.FUZZ_DOCUMENTS ?? 500);
