@@ -21,6 +21,7 @@ import {
 } from '../market/rules/jobs/deadlines.js';
 import { PURCHASES } from '../market/rules/market-limits.js';
 import type { TokenPack } from '../market/rules/purchases.js';
+import { messageOf } from '../platform/errors.js';
 import { isLoopback } from '../platform/security/address.js';
 import { REPLICA } from '../platform/service-limits.js';
 import { QUOTAS } from '../platform/caller-limits.js';
@@ -412,10 +413,6 @@ function environment(): Readonly<Record<string, string | undefined>> {
   } catch (error) {
     throw new ConfigError([`CONFIG_FILE names a file that can’t be read: ${messageOf(error)}`]);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 export class ConfigError extends Error {

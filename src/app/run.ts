@@ -6,6 +6,7 @@ import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 import { ConfigError, type Config } from './config.js';
 import { createReload, type Reload } from './reload.js';
+import { messageOf } from '../platform/errors.js';
 import { createLog } from '../platform/telemetry/log.js';
 import { openQueue, repeat } from '../platform/queue/queue.js';
 import { prepareSchema } from './prepare-schema.js';
@@ -195,7 +196,9 @@ function explain({ DATABASE_URL, DATABASE_DIRECT_URL: direct }: Config): (error:
   const variable = direct === undefined ? 'DATABASE_URL' : 'DATABASE_URL or DATABASE_DIRECT_URL';
   return (error) => {
     const reason = DATABASE_URL === undefined || isAbort(error) ? undefined : reasonOfDatabase(error);
-    throw reason ? new Error(`The database at ${variable} cannot be used: ${reason.message}`, { cause: error }) : error;
+    throw reason
+      ? new Error(`The database at ${variable} cannot be used: ${messageOf(reason)}`, { cause: error })
+      : error;
   };
 }
 

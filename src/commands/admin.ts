@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { assertDatabaseExists, assertSchema, configOfCommand, reachDatabase } from './admin-database.js';
 import { auditDatabase } from '../market/store/ledger/audit.js';
-import { readCommand, type Command } from './command.js';
+import { fail, readCommand, type Command } from './command.js';
 import { createLog } from '../platform/telemetry/log.js';
 import { openServices } from '../app/services.js';
 import { createAdmin, setAdminPassword } from '../market/operations/admins/admins.js';
@@ -76,7 +76,4 @@ function readPassword(): Promise<string> {
   });
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-});
+main().catch(fail);

@@ -1,7 +1,7 @@
 /** `npm run backup -- <folder>`: copies the embedded database, whether or not a server is running. */
 import { resolve } from 'node:path';
 import { assertDatabaseExists, configOfCommand, reachEmbedded } from './admin-database.js';
-import { readCommand } from './command.js';
+import { fail, readCommand } from './command.js';
 import { backUp } from '../platform/embedded/backup.js';
 
 async function main(): Promise<void> {
@@ -29,7 +29,4 @@ async function main(): Promise<void> {
   process.stdout.write(`Done: the database in ${resolve(folder)} was copied to ${resolve(target)}.\n`);
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-});
+main().catch(fail);

@@ -1,5 +1,6 @@
 /** Reads the options of `npm start`, `demo`, `seed`, `admin`, and `migrate`, and prints them for `--help`. */
 import { parseArgs } from 'node:util';
+import { messageOf } from '../platform/errors.js';
 
 export interface Command {
   /** The command as you type it, such as `npm start`. */
@@ -22,6 +23,11 @@ export function readCommand(command: Command) {
     process.exit(0);
   }
   return { values: values as Readonly<Record<string, string | undefined>>, positionals };
+}
+
+export function fail(error: unknown): void {
+  process.stderr.write(`${messageOf(error)}\n`);
+  process.exitCode = 1;
 }
 
 type Options = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>;

@@ -1,6 +1,7 @@
 /** `npm run migrate`: upgrades the schema to this build's version while servers run. */
 import { assertDatabaseExists, configOfCommand, reachDatabase } from './admin-database.js';
-import { readCommand } from './command.js';
+import { fail, readCommand } from './command.js';
+import { messageOf } from '../platform/errors.js';
 import { migrate } from '../platform/db/migrate.js';
 
 async function main(): Promise<void> {
@@ -50,11 +51,4 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${messageOf(error)}\n`);
-  process.exitCode = 1;
-});
+main().catch(fail);

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { configOfCommand, reachEmbedded } from './admin-database.js';
 import { auditDatabase } from '../market/store/ledger/audit.js';
-import { readCommand } from './command.js';
+import { fail, readCommand } from './command.js';
 import { restore } from '../platform/embedded/backup.js';
 
 async function main(): Promise<void> {
@@ -29,7 +29,4 @@ async function main(): Promise<void> {
   }
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-});
+main().catch(fail);

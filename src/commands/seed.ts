@@ -1,6 +1,6 @@
 /** `npm run seed -- --jobs 100000`: fills an empty database with people, jobs, bids, and their history. */
 import { configOfCommand, reachDatabase } from './admin-database.js';
-import { readCommand, type Command } from './command.js';
+import { fail, readCommand, type Command } from './command.js';
 import { createPasswords } from '../platform/security/passwords.js';
 import { migrate } from '../platform/db/migrate.js';
 import { openEmptyDatabase, seedMarket } from '../market/store/seed/seed.js';
@@ -50,7 +50,4 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-});
+main().catch(fail);

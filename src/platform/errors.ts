@@ -114,6 +114,12 @@ export function refuse(code: PlatformCode, options?: RefusalOptions): Refusal {
   return new Refusal(code, PLATFORM_REFUSALS[code], options);
 }
 
+/** If a host name has several addresses and none can be reached, Node's error has an error for each, but no message. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && !error.message) return error.errors.map(messageOf).join(', ');
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Why a call has no viewer. The reason tells clients whether to refresh their token or log in. */
 export const UNAUTHENTICATED_MESSAGES = {
   missing: 'This requires a token. Send it as `Authorization: Bearer <token>`.',

@@ -12,7 +12,7 @@ import { createLog } from '../../src/platform/telemetry/log.js';
 import { welcome } from '../../src/app/welcome.js';
 import { until } from '../platform/security/until.js';
 import { clone, type Clone } from './clone.js';
-import { startServer, type Environment } from './processes.js';
+import { start, startServer, type Environment } from './processes.js';
 
 let project: Clone;
 
@@ -70,6 +70,24 @@ it('reads .env without overriding variables, and reports an unreachable database
   } finally {
     rmSync(file);
   }
+});
+
+it.each([
+  ['main.js', 'The database at DATABASE_URL cannot be used: '],
+  ['commands/migrate.js', ''],
+])('%s names each address of a database that cannot be reached', async (file, before) => {
+  const twoAddresses = `import dns from 'node:dns';
+    const addresses = [{ address: '127.0.0.1', family: 4 }, { address: '127.0.0.2', family: 4 }];
+    dns.lookup = (host, options, done) => done(null, addresses);`;
+  const environment = {
+    DATABASE_URL: 'postgres://owner@two-addresses.test:1/nothing',
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(twoAddresses)}`,
+  };
+  const reason = 'connect ECONNREFUSED 127.0.0.1:1, connect ECONNREFUSED 127.0.0.2:1';
+  expect(await start(project, [process.execPath, `dist/${file}`], environment).ended).toMatchObject({
+    code: 1,
+    output: `${before}${reason}\n`,
+  });
 });
 
 it.each([

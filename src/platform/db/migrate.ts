@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { readMigrationFiles, type MigrationMeta } from 'drizzle-orm/migrator';
 import type { Sql, TransactionSql } from 'postgres';
+import { messageOf } from '../errors.js';
 import { DATABASE, MIGRATIONS } from '../service-limits.js';
 import { codeOf } from './database-errors.js';
 import { DATABASE_DEFAULTS, openPool, type Connection } from './database.js';
@@ -146,7 +147,7 @@ async function record(sql: Sql | TransactionSql, { hash, folderMillis }: Migrati
 
 /** Keeps Postgres's code, which shows the caller that the database is at fault. */
 function failureOf({ name }: Migration, error: unknown): Error {
-  const message = `the migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`;
+  const message = `the migration ${name} failed: ${messageOf(error)}`;
   const code = codeOf(error);
   return Object.assign(new Error(message, { cause: error }), code !== undefined && { code });
 }

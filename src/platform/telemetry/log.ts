@@ -1,6 +1,7 @@
 /** Writes each event to standard output as one line of JSON, in batches. Keeps secrets in errors out of the log. */
 import { hostname } from 'node:os';
 import { pino, stdTimeFunctions, type DestinationStream, type Logger } from 'pino';
+import { messageOf } from '../errors.js';
 import { VERSION } from '../version.js';
 
 interface LogOptions {
@@ -76,7 +77,8 @@ function openStandardOutput(): DestinationStream {
 /** Postgres quotes users' data in some errors. Logs only their code and the names of tables and constraints. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
-  const { name, message, stack } = error;
+  const { name, stack } = error;
+  const message = messageOf(error);
   const cause = error.cause === undefined ? {} : { cause: describeError(error.cause) };
   if (!isFromPostgres(error)) return { type: name, message, stack, ...cause };
   const { code, severity, constraint_name, table_name, routine } = error;

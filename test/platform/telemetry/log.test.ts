@@ -38,6 +38,13 @@ async function readLog(statements: string) {
 const numbersOf = (lines: readonly { n?: number }[]) => lines.flatMap(({ n }) => (n === undefined ? [] : [n]));
 const allNumbers = Array.from({ length: LINES }, (_, n) => n);
 
+it('names each address of a host that cannot be reached, although the error itself has no message', async () => {
+  const errors = "[new Error('connect ECONNREFUSED ::1:1'), new Error('connect ECONNREFUSED 127.0.0.1:1')]";
+  const { lines } = await readLog(`log.warn({ err: new AggregateError(${errors}) }, 'unreachable');`);
+  const message = 'connect ECONNREFUSED ::1:1, connect ECONNREFUSED 127.0.0.1:1';
+  expect(lines).toEqual([expect.objectContaining({ err: expect.objectContaining({ message }) })]);
+});
+
 describe('an operator reads every line, in order, when the process', () => {
   it.each([
     ['throws in the same turn', "throw new Error('broken');", 1],
