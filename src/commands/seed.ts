@@ -24,12 +24,13 @@ async function main(): Promise<void> {
     throw new Error('A production database can’t be seeded: all seeded users share a publicly known password.');
   const database = await reachDatabase(config);
   try {
-    await migrate(database.connection);
     const people = Math.max(20, Math.round(jobs / JOBS_OF_A_PERSON));
+    const size = { jobs, bids: jobs * BIDS_FOR_A_JOB, people, towns: Object.values(TOWNS) };
     const hash = await createPasswords({ cost: config.BCRYPT_COST }).hash(PASSWORD);
     const sql = await openEmptyDatabase(database.connection);
-    const size = { jobs, bids: jobs * BIDS_FOR_A_JOB, people, towns: Object.values(TOWNS) };
-    await seedMarket(sql, size, hash, (done) => say(`${done} of ${jobs} jobs`)).finally(() => sql.end());
+    await migrate(database.connection)
+      .then(() => seedMarket(sql, size, hash, (done) => say(`${done} of ${jobs} jobs`)))
+      .finally(() => sql.end());
     say(
       `Done: ${jobs} jobs and ${people} people. person1@example.test is a homeowner, person2@example.test is a ` +
         `contractor, and so on. Their password is “${PASSWORD}”.`,

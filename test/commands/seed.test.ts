@@ -34,7 +34,7 @@ it('fills an empty database with the requested number of jobs, and rejects any o
   expect(await seed('two')).toMatchObject({ code: 1, output: expect.stringContaining('from 20 to 5000000') });
 });
 
-it('works for a database’s owner without superuser rights, and not in production', async () => {
+it('works for a database’s owner without superuser rights, not in production, and never migrates a used database', async () => {
   const database = await ownDatabase();
   const { sql } = database;
   const owner = `owner_${process.pid}`;
@@ -51,10 +51,14 @@ it('works for a database’s owner without superuser rights, and not in producti
       output: expect.stringContaining('A production database can’t be seeded'),
     });
     expect(await seed()).toMatchObject({ code: 0, output: expect.stringContaining('Done: 20 jobs') });
+    const migrations = 'select created_at from drizzle.__drizzle_migrations order by created_at desc';
+    await sql.unsafe(`delete from drizzle.__drizzle_migrations where created_at = (${migrations} limit 1)`);
+    const older = await sql.unsafe(migrations);
     expect(await seed()).toMatchObject({
       code: 1,
       output: expect.stringContaining('Set DATABASE_URL to an empty one'),
     });
+    expect(await sql.unsafe(migrations)).toEqual(older);
     expect(await checkDatabase(sql)).toEqual([]);
   } finally {
     await sql.unsafe(`alter database ${name} owner to current_user; reassign owned by ${owner} to current_user`);

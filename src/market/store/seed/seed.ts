@@ -30,11 +30,12 @@ export interface Market {
   readonly jobs: number;
 }
 
-/** Throws if the database already has people, because generated data must not be mixed with existing data. */
+/** Throws if the database already has people, migrated or not, because generated data must not be mixed with existing data. */
 export async function openEmptyDatabase(connection: Connection): Promise<Sql> {
   const options = { max: 1, fetch_types: false, onnotice: () => {} };
   const sql = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });
-  const [person] = await sql`/* selectAnyUser */ select 1 from users limit 1`;
+  const [table] = await sql`select /* findUsersTable */ to_regclass('users') as name`;
+  const [person] = table?.name ? await sql`select /* selectAnyUser */ 1 from users limit 1` : [];
   if (!person) return sql;
   await sql.end();
   const variable = 'url' in connection ? 'DATABASE_URL' : 'DATA_DIR';
