@@ -12,17 +12,32 @@ import {
   type Refund,
 } from './payments.js';
 
-interface StripeSettings {
+export interface StripeSettings {
   readonly secretKey: string;
   readonly webhookSecret: string;
   /** The URL of a server that replaces Stripe's API in tests. */
   readonly apiUrl?: string | undefined;
+  /** A refusal is an answer. A call `failed` if Stripe couldn't be reached or rejected the key. */
+  readonly recordCall: (outcome: CallOutcome) => void;
+  readonly recordEvent: (outcome: EventOutcome) => void;
 }
+
+export const CALL_OUTCOMES = ['answered', 'failed'] as const;
+type CallOutcome = (typeof CALL_OUTCOMES)[number];
+
+export const EVENT_OUTCOMES = ['accepted', 'not_signed'] as const;
+type EventOutcome = (typeof EVENT_OUTCOMES)[number];
 
 /** A checkout's payment and charge show whether the payment failed, and where the receipt is. */
 const WITH_CHARGE = 'payment_intent.latest_charge';
 
-export function createStripePayments({ secretKey, webhookSecret, apiUrl }: StripeSettings): Payments {
+export function createStripePayments({
+  secretKey,
+  webhookSecret,
+  apiUrl,
+  recordCall,
+  recordEvent,
+}: StripeSettings): Payments {
   const { timeoutMs, retriesMax, signatureSeconds } = PAYMENT_PROVIDER;
   const stripe = new Stripe(secretKey, {
     timeout: timeoutMs,
@@ -31,6 +46,16 @@ export function createStripePayments({ secretKey, webhookSecret, apiUrl }: Strip
     ...(apiUrl !== undefined && hostOf(apiUrl)),
   });
   const livemode = /^[rs]k_live_/.test(secretKey);
+  const answer = async <T>(call: Promise<T>): Promise<T> => {
+    try {
+      const answered = await call.catch(rethrow);
+      recordCall('answered');
+      return answered;
+    } catch (error) {
+      recordCall(error instanceof PaymentsUnavailable ? 'failed' : 'answered');
+      throw error;
+    }
+  };
 
   return {
     name: 'stripe',
@@ -74,8 +99,10 @@ export function createStripePayments({ secretKey, webhookSecret, apiUrl }: Strip
         event = stripe.webhooks.constructEvent(body, signature, webhookSecret, signatureSeconds);
       } catch (error) {
         // The SDK throws different kinds of errors for signatures that it can't read.
+        recordEvent('not_signed');
         throw new NotSigned(String(error));
       }
+      recordEvent('accepted');
       return reportOf(event);
     },
   };
@@ -170,17 +197,13 @@ function idOf(object: string | { readonly id: string } | null): string | null {
 }
 
 /** Distinguishes a refusal, which would happen again, from a failure that may be temporary. */
-async function answer<T>(call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    const { StripeInvalidRequestError, StripeCardError, StripeError, StripeIdempotencyError } = Stripe.errors;
-    const isRefused = error instanceof StripeInvalidRequestError || error instanceof StripeCardError;
-    const isOtherCall = error instanceof StripeIdempotencyError && error.statusCode === 400;
-    if (isRefused || isOtherCall) throw new PaymentRefused(error.message, { cause: error });
-    if (error instanceof StripeError) throw new PaymentsUnavailable(error.message, { cause: error });
-    throw error;
-  }
+function rethrow(error: unknown): never {
+  const { StripeInvalidRequestError, StripeCardError, StripeError, StripeIdempotencyError } = Stripe.errors;
+  const isRefused = error instanceof StripeInvalidRequestError || error instanceof StripeCardError;
+  const isOtherCall = error instanceof StripeIdempotencyError && error.statusCode === 400;
+  if (isRefused || isOtherCall) throw new PaymentRefused(error.message, { cause: error });
+  if (error instanceof StripeError) throw new PaymentsUnavailable(error.message, { cause: error });
+  throw error;
 }
 
 function hostOf(url: string) {

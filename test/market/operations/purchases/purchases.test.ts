@@ -157,8 +157,11 @@ describe('Repeating a call with the same key', () => {
 
   it('Hanna gets her checkout after Stripe was down', async () => {
     const key = { 'idempotency-key': randomUUID() };
+    const calls = (outcome: string) => app.metric(`payment_calls_total{outcome="${outcome}"}`);
+    const before = await calls('failed');
     stripe.isDown = true;
     const failed = await buy(app, hanna, 'small', key);
+    expect(await calls('failed')).toBe(before + 1);
     expect([failed.status, failed.body.details.code]).toEqual([503, 'PAYMENTS_UNAVAILABLE']);
     expect(failed.headers.get('retry-after')).toBe('5');
     const rows = await app.sql`select status::text, session_id from purchases where user_id = ${hanna.userId}`;
@@ -170,7 +173,9 @@ describe('Repeating a call with the same key', () => {
       expect(byGraphql.errors?.[0]?.extensions.code).toBe('PAYMENTS_UNAVAILABLE');
     }
     stripe.isDown = false;
+    const answered = await calls('answered');
     const answer = await buy(app, hanna, 'small', key);
+    expect(await calls('answered')).toBe(answered + 1);
     expect([answer.status, answer.body.checkout_url]).toEqual([201, expect.stringMatching(/^https:/)]);
     expect((await app.sql`select from purchases where user_id = ${hanna.userId}`).length).toBe(1);
   });
