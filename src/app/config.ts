@@ -402,7 +402,7 @@ function readSecrets(set: Readonly<Record<string, string | undefined>>) {
 const STARTED_WITH = { ...process.env };
 
 /** Reads the environment and the file in CONFIG_FILE. The environment takes precedence. */
-function environment(): Readonly<Record<string, string | undefined>> {
+export function environment(): Readonly<Record<string, string | undefined>> {
   const path = STARTED_WITH['CONFIG_FILE'] || (existsSync('.env') ? '.env' : undefined);
   if (path === undefined) return STARTED_WITH;
   try {

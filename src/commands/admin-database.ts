@@ -2,14 +2,22 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { readConfig, type Config } from '../app/config.js';
+import { environment, readConfig, type Config } from '../app/config.js';
 import type { EmbeddedPostgres } from '../platform/embedded/embedded.js';
 import { connect, type Connection } from '../platform/db/database.js';
 import { unreadinessOf } from '../platform/db/readiness.js';
 
-/** A command signs no tokens, so it neither needs JWT_SECRET nor stores a new one. */
+/**
+ * A command can't read the secrets that systemd passes to the servers. It signs no tokens, and the servers send the
+ * emails that it queues.
+ */
 export function configOfCommand(): Config {
-  return readConfig(undefined, { JWT_SECRET: randomBytes(32).toString('hex') });
+  const env = environment();
+  return readConfig(env, {
+    JWT_SECRET: randomBytes(32).toString('hex'),
+    ...(env['MAIL_FROM'] && { SMTP_URL: 'smtp://only-servers-send.invalid' }),
+    ...(env['ADMIN_EMAIL'] && { ADMIN_PASSWORD: 'only servers create this admin' }),
+  });
 }
 
 export async function reachDatabase({

@@ -2,10 +2,12 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { migrate } from '../../src/platform/db/migrate.js';
 import { processesOf } from '../platform/embedded/processes.js';
-import { logIn, patiently, signUp } from '../app/callers.js';
+import { logIn, patiently, patientUrl, signUp } from '../app/callers.js';
 import { clone, type Clone } from '../app/clone.js';
-import { start, startServer, type Ended } from '../app/processes.js';
+import { ownDatabase } from '../app/own-database.js';
+import { start, startServer, type Ended, type Environment } from '../app/processes.js';
 
 const EMAIL = 'ada@example.test';
 
@@ -34,6 +36,25 @@ it('without a server: creates an admin, but never a database that no server woul
   expect(refused.code).toBe(1);
   expect(refused.output).toContain(`There is no database in ${resolve(empty)}. Set DATA_DIR or DATABASE_URL`);
   expect(existsSync(join(empty, 'postgres'))).toBe(false);
+});
+
+it('emails a confirmed admin about a new password, although only the servers know SMTP_URL', async () => {
+  const database = await ownDatabase();
+  try {
+    await migrate({ url: database.url });
+    const environment = { DATABASE_URL: patientUrl(database.url), TRUST_PROXY_HOPS: '1' };
+    const run = (act: string, password: string, more: Environment = {}) =>
+      start(project, [process.execPath, 'dist/commands/admin.js', act, EMAIL], { ...environment, ...more }, password)
+        .ended;
+    expect(await run('create', 'ada keeps the house\n')).toMatchObject({ code: 0 });
+    await database.sql`update users set email_verified = true`;
+    const settings = { MAIL_FROM: 'no-reply@example.test', ADMIN_EMAIL: EMAIL };
+    expect(await run('set-password', 'ada has changed the locks\n', settings)).toMatchObject({ code: 0 });
+    const mails = await database.sql`select kind, email, outcome from mails`;
+    expect(mails).toEqual([{ kind: 'password_changed', email: EMAIL, outcome: null }]);
+  } finally {
+    await database.drop();
+  }
 });
 
 it('with a server: an admin logs in, a new password ends her sessions, and nobody is promoted', async () => {
