@@ -30,7 +30,10 @@ export interface Market {
   readonly jobs: number;
 }
 
-/** Throws if the database already has people, migrated or not, because generated data must not be mixed with existing data. */
+/**
+ * Throws if the database already has people, because generated data must not be mixed with existing data. Works before
+ * the database is migrated.
+ */
 export async function openEmptyDatabase(connection: Connection): Promise<Sql> {
   const options = { max: 1, fetch_types: false, onnotice: () => {} };
   const sql = 'url' in connection ? postgres(connection.url, options) : postgres({ ...connection, ...options });
