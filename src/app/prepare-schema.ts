@@ -6,7 +6,7 @@ import type { Config } from './config.js';
 import { MIGRATIONS } from '../platform/service-limits.js';
 import { connect, type Connection } from '../platform/db/database.js';
 import { migrate } from '../platform/db/migrate.js';
-import { FULL, OLDER_SCHEMA, UNREACHABLE, unreadinessOf } from '../platform/db/readiness.js';
+import { FULL, NEWER_SCHEMA, OLDER_SCHEMA, UNREACHABLE, unreadinessOf } from '../platform/db/readiness.js';
 
 type SchemaSettings = Pick<Config, 'MIGRATE_ON_START' | 'HOST' | 'PORT'>;
 
@@ -19,28 +19,29 @@ export async function prepareSchema(
   const waitingServer = createWaitingServer(config, log);
   const settings = signal && { signal };
   try {
-    if (!config.MIGRATE_ON_START) return await untilMigrated(connection, waitingServer.say, settings);
-    await migrate(connection, {
-      ...settings,
-      onWait: (holder) => {
-        waitingServer.say('another instance is migrating the database');
-        log.warn({ holder }, 'waiting for another instance that is migrating the database');
-      },
-      onRun: (migration) => {
-        waitingServer.say('the database is being migrated');
-        log.info({ migration }, 'running a migration');
-      },
-      onRetry: (migration, err) => log.warn({ migration, err }, 'a migration is waiting for a lock; retrying'),
-    });
+    if (config.MIGRATE_ON_START)
+      await migrate(connection, {
+        ...settings,
+        onWait: (holder) => {
+          waitingServer.say('another instance is migrating the database');
+          log.warn({ holder }, 'waiting for another instance that is migrating the database');
+        },
+        onRun: (migration) => {
+          waitingServer.say('the database is being migrated');
+          log.info({ migration }, 'running a migration');
+        },
+        onRetry: (migration, err) => log.warn({ migration, err }, 'a migration is waiting for a lock; retrying'),
+      });
+    await untilUsable(connection, waitingServer.say, settings);
   } finally {
     waitingServer.close();
   }
 }
 
-const WAITED_FOR = new Set([OLDER_SCHEMA, UNREACHABLE, FULL]);
+const WAITED_FOR = new Set([OLDER_SCHEMA, NEWER_SCHEMA, UNREACHABLE, FULL]);
 
-/** The services can't open until the tables that they read exist. */
-async function untilMigrated(
+/** The services read these tables, and their background work writes to them, so they can't open before. */
+async function untilUsable(
   connection: Connection,
   say: (reason: string) => void,
   settings: { signal: AbortSignal } | undefined,

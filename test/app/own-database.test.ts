@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { processesOf } from '../platform/embedded/processes.js';
+import { until } from '../platform/security/until.js';
 import { logIn, patientUrl, readiness, signUp } from './callers.js';
 import { clone, type Clone } from './clone.js';
 import { ownDatabase, type OwnDatabase } from './own-database.js';
@@ -93,6 +94,21 @@ it('an ADMIN_EMAIL that belongs to a homeowner ends the start, because accounts 
   expect(await database.sql`select user_type from users where email like 'hanna@%'`).toEqual([
     { user_type: 'homeowner' },
   ]);
+});
+
+it('on a schema that is too new, a server does nothing until the schema fits', async () => {
+  const { sql } = database;
+  const later = Date.now() * 2;
+  const [fits] = await sql`select newest_migration from oldest_build`;
+  await sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('later', ${later})`;
+  await sql`update oldest_build set newest_migration = ${later}`;
+  const server = startServer(project, environment({ ...ADMIN, ADMIN_EMAIL: 'ben@example.test' }));
+  await until(() => server.output().includes('the schema is too new for this build'));
+  expect(await sql`select from users where email = 'ben@example.test'`).toHaveLength(0);
+
+  await sql`update oldest_build set newest_migration = ${fits?.newest_migration}`;
+  await server.url;
+  expect(await sql`select from users where email = 'ben@example.test'`).toHaveLength(1);
 });
 
 /** V8 records every module that ran, and Node writes the list at a clean exit. */

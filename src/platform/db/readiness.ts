@@ -23,7 +23,7 @@ const selectOldestBuild = statement(
 export const FULL = 'the database accepts no more connections';
 export const UNREACHABLE = 'the database cannot be reached';
 export const OLDER_SCHEMA = 'the schema is older than this build needs: run npm run migrate';
-const NEWER_SCHEMA = 'the schema is too new for this build: replace this server with a newer release';
+export const NEWER_SCHEMA = 'the schema is too new for this build: replace this server with a newer release';
 
 const NEWEST = newestMigration();
 const OLDEST = oldestSchema();
