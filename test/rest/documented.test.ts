@@ -16,6 +16,8 @@ let hanna: Person;
 let carl: Person;
 let ada: Person;
 beforeAll(async () => {
+  // Earlier files of this process may have filled it.
+  seen.clear();
   app = await openTestApp({ CLOCK: 'adjustable', PAYMENTS: 'local' });
   [hanna, carl, ada] = [await homeowner(app, 'Hanna'), await contractor(app, 'Carl'), await admin(app)];
   await ok(ada, 'POST', '/tokens/adjustments', { user_id: hanna.userId, amount: 500, reason: 'A long day.' });
