@@ -152,12 +152,19 @@ describe('a process whose log nobody reads', () => {
   });
 
   it('waits five seconds for a reader when it ends', async () => {
-    const { child, ended } = startProcess(`${LOG_ALL_LINES} process.stderr.write('ends'); process.exit(3);`);
+    const { child, ended } = startProcess(`
+      ${LOG_ALL_LINES}
+      const began = Date.now();
+      process.once('exit', () => process.stderr.write(String(Date.now() - began)));
+      process.exit(3);`);
     child.stdout.pause();
+    let waitedMs = '';
+    child.stderr.on('data', (chunk: Buffer) => (waitedMs += chunk.toString()));
     const code = await new Promise((resolve) => child.once('exit', resolve));
     expect(code).toBe(3);
     child.stdout.resume();
     await ended;
+    expect(Number(waitedMs)).toBeGreaterThanOrEqual(5_000);
   });
 
   it('keeps serving while its pipe is full', async () => {
