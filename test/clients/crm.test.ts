@@ -72,6 +72,8 @@ it('asks only once for an event that its contractor can no longer see', async ()
   await must(app, 'update', owner, second, undefined, { title: 'Mend the other roof' });
   await until(async () => crm.events().at(-1)?.type === 'job.updated');
   await isUpToDate();
+  // The CRM replays a gap when it sees it for the second time.
+  for (let time = 0; time < 2; time += 1) await crm.fillGaps();
   expect(crm.events().map(({ job_id, type }) => [job_id, type])).not.toContainEqual([first.id, 'job.updated']);
   expect(crm.replays).toHaveLength(1);
 });

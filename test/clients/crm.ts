@@ -15,6 +15,8 @@ export interface Crm {
   statusOf(jobId: string): string | undefined;
   /** The ranges that it has replayed. */
   readonly replays: readonly Range[];
+  /** Looks for gaps now, instead of at the next interval. */
+  fillGaps(): Promise<void>;
   /** While true, the CRM confirms events without storing them. */
   isForgetful: boolean;
   close(): Promise<void>;
@@ -90,6 +92,7 @@ export async function openCrm(app: TestApp, { token }: Person): Promise<Crm> {
         .filter(({ job_id, to_status }) => job_id === jobId && to_status !== null)
         .at(-1)?.to_status,
     replays,
+    fillGaps,
     isForgetful: false,
     async close() {
       isOpen = false;
