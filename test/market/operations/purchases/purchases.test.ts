@@ -7,6 +7,7 @@ import { callRest } from '../../../story/calls.js';
 import { admin, contractor, homeowner, type Person } from '../../../story/cast.js';
 import { newId } from '../../../../src/market/store/new-id.js';
 import { openPurchaseLookups } from '../../../../src/market/operations/purchases/lookups.js';
+import { allNumbered } from '../../../platform/live/positions.js';
 import { until } from '../../../platform/security/until.js';
 import {
   balanceOf,
@@ -134,6 +135,9 @@ describe('Buying', () => {
     expect(events.map((row) => ({ ...row }))).toEqual([
       { type: 'purchase.paid', data: { purchaseId: id, tokens: 50 } },
     ]);
+    await allNumbered(app);
+    const { body } = await app.rest('GET', '/v1/notifications', { token: hanna.token });
+    expect(body.data).toMatchObject([{ type: 'purchase.paid', title: 'You have new tokens' }]);
   });
 
   it('Ada can’t buy tokens, because she’s an admin', async () => {
