@@ -22,7 +22,11 @@ let ground: Ground;
 beforeAll(async () => {
   ground = await openGround();
 });
-afterAll(() => ground.close());
+/** Once the servers are closed, none of their background work can connect anymore. */
+afterAll(async () => {
+  await ground.close();
+  expect(ground.trap.visits()).toBe(0);
+});
 
 describe.each(TABLE)('an attack on %s:', (_about, attacks) => {
   it.each(attacks.map((attack) => [attack.name, attack.source, attack.outcome, attack] as const))(

@@ -2,6 +2,8 @@
  * The setting of the attacks: apps with and without limits, and two markets whose people have nothing to do with each
  * other. It also puts outcomes into words.
  */
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { openTestApp, type Answer, type GraphqlAnswer, type Json, type TestApp } from '../setup/app.js';
 import { gather, giveTokens, givenJob, type GivenJob, type People } from '../story/journey.js';
 
@@ -33,7 +35,14 @@ export interface Ground {
   readonly production: TestApp;
   readonly ours: Market;
   readonly theirs: Market;
+  readonly trap: Trap;
   close(): Promise<void>;
+}
+
+/** A port of this machine that no server should connect to, whatever it's told. */
+interface Trap {
+  readonly url: string;
+  visits(): number;
 }
 
 export const BUDGET = 4;
@@ -55,6 +64,7 @@ export async function openGround(): Promise<Ground> {
     openTestApp({ NODE_ENV: 'production', BCRYPT_COST: '10' }),
   ]);
   const [ours, theirs] = [await openMarket(app), await openMarket(app)];
+  const { trap, closeTrap } = await openTrap();
   return {
     app,
     limited,
@@ -62,7 +72,25 @@ export async function openGround(): Promise<Ground> {
     production,
     ours,
     theirs,
-    close: async () => void (await Promise.all([app, limited, unproxied, production].map((one) => one.close()))),
+    trap,
+    close: async () => {
+      await Promise.all([app, limited, unproxied, production].map((one) => one.close()));
+      await closeTrap();
+    },
+  };
+}
+
+async function openTrap(): Promise<{ trap: Trap; closeTrap(): Promise<unknown> }> {
+  let visits = 0;
+  const server = createServer((socket) => {
+    visits += 1;
+    socket.destroy();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    trap: { url: `http://127.0.0.1:${port}/`, visits: () => visits },
+    closeTrap: () => once(server.close(), 'close'),
   };
 }
 

@@ -2,8 +2,6 @@
  * The rest of OWASP's top ten: misused flows, servers tricked into requests, and settings and addresses that shouldn't
  * exist.
  */
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { callRest } from '../story/calls.js';
 import { contractor, homeowner } from '../story/cast.js';
 import { alike, outcomeOf, type Attack, type Ground } from './ground.js';
@@ -12,21 +10,6 @@ const FLOWS = 'OWASP API6:2023 (business flows)';
 const SSRF = 'OWASP API7:2023 (SSRF)';
 const SETTINGS = 'OWASP API8:2023 (configuration)';
 const INVENTORY = 'OWASP API9:2023 (inventory)';
-
-/** Listens at a URL, and counts the connections that the lure causes. */
-async function visitors(lure: (url: string) => Promise<unknown>): Promise<string> {
-  let came = 0;
-  const trap = createServer((socket) => {
-    came += 1;
-    socket.destroy();
-  }).listen(0, '127.0.0.1');
-  await once(trap, 'listening');
-  const { port } = trap.address() as AddressInfo;
-  const answer = await lure(`http://127.0.0.1:${port}/`);
-  trap.close();
-  await once(trap, 'close');
-  return `${String(answer)}, ${came} came`;
-}
 
 const picture =
   (url: string) =>
@@ -192,21 +175,19 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
   {
     name: 'a picture that lies on this machine',
     source: SSRF,
-    outcome: '200, 0 came',
-    run: (ground) => visitors((url) => picture(url)(ground)),
+    outcome: '200',
+    run: (ground) => picture(ground.trap.url)(ground),
   },
   {
     name: 'a web site that lies on this machine',
     source: 'OWASP API10:2023 (unsafe consumption)',
-    outcome: '200, 0 came',
-    run: ({ app, ours }) =>
-      visitors(async (url) =>
-        outcomeOf(
-          await app.rest('PUT', '/v1/me', {
-            token: ours.people.stranger.token,
-            body: { contractor: { website: url } },
-          }),
-        ),
+    outcome: '200',
+    run: async ({ app, ours, trap }) =>
+      outcomeOf(
+        await app.rest('PUT', '/v1/me', {
+          token: ours.people.stranger.token,
+          body: { contractor: { website: trap.url } },
+        }),
       ),
   },
   ...[
@@ -219,16 +200,15 @@ export const MISUSE_ATTACKS: readonly Attack[] = [
   {
     name: 'a token’s key to be fetched from this machine',
     source: SSRF,
-    outcome: '401 UNAUTHENTICATED, 0 came',
-    run: ({ app }) =>
-      visitors(async (url) => {
-        const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-        return outcomeOf(
-          await app.rest('GET', '/v1/me', {
-            token: `${part({ alg: 'RS256', jku: url, x5u: url })}.${part({ sub: 'x' })}.x`,
-          }),
-        );
-      }),
+    outcome: '401 UNAUTHENTICATED',
+    run: async ({ app, trap: { url } }) => {
+      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+      return outcomeOf(
+        await app.rest('GET', '/v1/me', {
+          token: `${part({ alg: 'RS256', jku: url, x5u: url })}.${part({ sub: 'x' })}.x`,
+        }),
+      );
+    },
   },
 
   {
