@@ -131,7 +131,40 @@ describe('searches', () => {
 });
 
 describe('unread responses', () => {
-  it("over a user's quota are cut off, and so are those that take too long; others stay open", async () => {
+  it("over a user's quota are cut off, and another user's at that address stay open", async () => {
+    await Promise.all([read(hanna), read(henry)]);
+    const { url, quotas } = await app.another(
+      {},
+      { requests: { perUser: 20, perAddress: 20 }, unreadBytes: { perUser: 3_000 } },
+    );
+    const ask = (path: string, { token }: Person) => head('GET', path, [`Authorization: Bearer ${token}`]);
+    const [greedy, modest] = [await openConnection(url, 3), await openConnection(url, 3)];
+    await app.sql.begin(async (tx) => {
+      await tx`lock table api_keys in access exclusive mode`;
+      // Later responses on a connection wait for the first one, which waits for the lock.
+      modest.send(ask('/v1/api-keys', henry) + ask('/v1/me', henry));
+      await until(() => quotas.unreadBytes.inUse() > 0);
+      greedy.send(ask('/v1/api-keys', hanna) + ask('/v1/me', hanna).repeat(10));
+      await greedy.closed;
+    });
+    for (let answers = 0; answers < 2; answers += 1) expect((await modest.answer()).status).toBe(200);
+    await until(() => quotas.unreadBytes.inUse() === 0);
+    modest.hangUp();
+  });
+
+  it.each(['answerMs', 'stalledMs'])('that take too long are cut off: %s', async (timeout) => {
+    const { url } = await app.another({ answerMs: 600_000, stalledMs: 600_000, [timeout]: 300 });
+    const cut = () => app.logged.filter((line) => line.includes('response not read by the client')).length;
+    const before = cut();
+    const client = await openConnection(url, 3);
+    client.socket.pause();
+    client.send(head('GET', '/graphql/playground/graphiql.js', ['Accept-Encoding: identity']));
+    await until(() => cut() === before + 1);
+    client.socket.resume();
+    await client.closed;
+  });
+
+  it("over an address's quota are cut off, and others stay open", async () => {
     const { url, quotas } = await app.another({}, { unreadBytes: { perAddress: 6_000_000 } });
     const ask = head('GET', '/graphql/playground/graphiql.js', ['Accept-Encoding: identity']);
     const first = await openConnection(url, 3);
