@@ -139,6 +139,7 @@ export async function plantScene(
           amount: money('amount of the other bid', 'owner', 'admin', 'bidder'),
           message: text('message of the other bid', 'owner', 'admin', 'bidder'),
           payment_terms: text('terms of the other bid', 'owner', 'admin', 'bidder'),
+          guaranteed_view: true,
         },
       },
     }),
@@ -179,6 +180,7 @@ export async function idsAround(app: TestApp, { job, people }: PlantedScene): Pr
     union all select hold_id from bids where job_id = ${job.id} and hold_id is not null
     union all select id from token_transfers where user_id in ${app.sql(users)}
     union all select id from purchases where user_id in ${app.sql(users)}
+    union all select id from admin_actions where user_id in ${app.sql(users)}
     union all select s.id from saved_searches s join contractors c on c.id = s.contractor_id
       where c.user_id in ${app.sql(users)}
     union all select id from webhook_endpoints where user_id in ${app.sql(users)}
