@@ -7,7 +7,16 @@ import type { JobState } from '../../src/market/rules/states.js';
 import { newId } from '../../src/market/store/new-id.js';
 import type { Person } from '../story/cast.js';
 import type { TestApp } from '../setup/app.js';
-import { bodyOf, gather, giveTokens, givenJob, type GivenJob, type Journey, type People } from '../story/journey.js';
+import {
+  bodyOf,
+  editProfile,
+  gather,
+  giveTokens,
+  givenJob,
+  type GivenJob,
+  type Journey,
+  type People,
+} from '../story/journey.js';
 import { callRest } from '../story/calls.js';
 import { isAwarded, isIn, OPERATIONS_ON_JOBS, statesAllowing } from '../story/specified.js';
 
@@ -97,7 +106,7 @@ export async function plantScene(
     const address = (what: string) => text(`${what} of the ${who}`, who, 'admin', ...others);
     const credential = (what: string) =>
       text(`${what} of the ${who}`, who, 'admin', ...(isPublished && who !== 'stranger' ? (['owner'] as const) : []));
-    await edit(app, people[who], {
+    await editProfile(app, people[who], {
       user: { phone: text(`phone of the ${who}`, who, 'admin', ...others) },
       ...(who === 'owner' || who === 'other'
         ? {
@@ -165,11 +174,6 @@ const ALSO_READ_BY: Readonly<Record<string, readonly Who[]>> = {
   'review of approve': ['bidder'],
   'reason of declineAward': ['awardee'],
 };
-
-async function edit(app: TestApp, person: Person, body: object): Promise<void> {
-  const { status } = await app.rest('PUT', '/v1/me', { token: person.token, body });
-  if (status !== 200) throw new Error(`${person.name} could not edit their profile.`);
-}
 
 /** Every kind of ID, both of objects that these people can read and of others. */
 export async function idsAround(app: TestApp, { job, people }: PlantedScene): Promise<string[]> {

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { openTestApp, type Answer, type GraphqlAnswer, type Json, type TestApp } from '../setup/app.js';
-import { gather, giveTokens, givenJob, type GivenJob, type People } from '../story/journey.js';
+import { editProfile, gather, giveTokens, givenJob, type GivenJob, type People } from '../story/journey.js';
 
 export interface Attack {
   readonly name: string;
@@ -97,10 +97,19 @@ async function openTrap(): Promise<{ trap: Trap; closeTrap(): Promise<unknown> }
 async function openMarket(app: TestApp): Promise<Market> {
   const people = await gather(app);
   for (const who of ['awardee', 'bidder', 'stranger'] as const) await giveTokens(app, people.admin, people[who], 100);
+  await editProfile(app, people.owner, {
+    user: { phone: '+1 512 555 0100' },
+    homeowner: { address_line1: '12 Oak Lane', address_line2: 'Apt 3', zip_code: '78701' },
+  });
+  await editProfile(app, people.bidder, {
+    user: { phone: '+1 512 555 0101' },
+    contractor: { license_number: 'TX-1', insurance_policy_number: 'P-1' },
+  });
   const offers = { bidder: { guaranteed_view: true } };
+  const fields = { address_line2: 'Apt 3' };
   const [draft, open, disputed] = [
     await givenJob(app, 'draft', people),
-    await givenJob(app, 'open', people, { offers }),
+    await givenJob(app, 'open', people, { offers, fields }),
     await givenJob(app, 'disputed', people),
   ];
   const one = async (query: PromiseLike<readonly { id?: unknown }[]>) => String((await query)[0]?.id);

@@ -2,6 +2,7 @@
  * Access to other people's objects (OWASP API1) and operations (API5), and responses with too much data (API3). These
  * paths and identifiers have no cell in `schema/permissions.txt`.
  */
+import { expect } from 'vitest';
 import { BID_ACTIONS } from '../../src/market/rules/bids.js';
 import type { IdKind } from '../../src/market/rules/ids.js';
 import { newId } from '../../src/market/store/new-id.js';
@@ -54,6 +55,7 @@ const rest = (
 });
 const owner = ({ people }: Market) => people.owner;
 const stranger = ({ people }: Market) => people.stranger;
+const bidder = ({ people }: Market) => people.bidder;
 
 const READS: readonly Attack[] = [
   rest(
@@ -118,23 +120,26 @@ const NODES: readonly Attack[] = [
   ),
 ];
 
-/** The requested fields that aren't null. */
+/** The rightful reader can read all of these fields, and the attacker only the outcome. */
 const shown = (
   name: string,
-  outcome: string,
-  query: (ground: Ground) => string,
-  who: (ground: Ground) => Person,
+  fields: string,
+  query: (ground: Ground, fields: string) => string,
+  reader: (theirs: Market) => Person,
+  attacker: (ground: Ground) => Person,
   find: (data: Json) => unknown,
 ): Attack => ({
   name,
   source: EXPOSURE,
-  outcome,
+  outcome: 'nothing',
   run: async (ground) => {
-    const { data } = await ground.app.graphql(query(ground), { token: who(ground).token });
-    const found = Object.entries(find(data) as object)
-      .filter(([, value]) => value !== null)
-      .map(([key]) => key);
-    return found.length === 0 ? 'nothing' : found.join(', ');
+    const readBy = async ({ token }: Person) => {
+      const { data } = await ground.app.graphql(query(ground, fields), { token });
+      const found = Object.entries((find(data) ?? {}) as object);
+      return found.flatMap(([key, value]) => (value === null ? [] : [key])).join(' ');
+    };
+    expect(await readBy(reader(ground.theirs))).toBe(fields);
+    return (await readBy(attacker(ground))) || 'nothing';
   },
 });
 
@@ -143,68 +148,75 @@ const PRIVATE_OF_JOB = 'addressLine1 addressLine2 zipCode latitude longitude';
 const NESTED: readonly Attack[] = [
   shown(
     'another’s email and phone, by node',
-    'nothing',
-    ({ theirs }) => `{ node(id: "${theirs.people.owner.userId}") { ... on User { email phone } } }`,
+    'email phone',
+    ({ theirs }, fields) => `{ node(id: "${theirs.people.owner.userId}") { ... on User { ${fields} } } }`,
+    owner,
     ({ ours }) => ours.people.owner,
     ({ node }) => node,
   ),
   shown(
     'another’s address, by node',
-    'nothing',
-    ({ theirs }) =>
-      `{ node(id: "${theirs.people.owner.profileId}") { ... on Homeowner { addressLine1 addressLine2 zipCode } } }`,
+    'addressLine1 addressLine2 zipCode',
+    ({ theirs }, fields) => `{ node(id: "${theirs.people.owner.profileId}") { ... on Homeowner { ${fields} } } }`,
+    owner,
     ({ ours }) => ours.people.owner,
     ({ node }) => node,
   ),
   shown(
     'a contractor’s licence, by node',
-    'nothing',
-    ({ theirs }) =>
-      `{ node(id: "${theirs.people.bidder.profileId}") { ... on Contractor { licenseNumber insurancePolicyNumber } } }`,
+    'licenseNumber insurancePolicyNumber',
+    ({ theirs }, fields) => `{ node(id: "${theirs.people.bidder.profileId}") { ... on Contractor { ${fields} } } }`,
+    owner,
     ({ ours }) => ours.people.owner,
     ({ node }) => node,
   ),
   shown(
     'a contractor’s email through the profile',
-    'nothing',
-    ({ theirs }) => `{ contractor(id: "${theirs.people.bidder.profileId}") { user { email phone } } }`,
+    'email phone',
+    ({ theirs }, fields) => `{ contractor(id: "${theirs.people.bidder.profileId}") { user { ${fields} } } }`,
+    bidder,
     ({ ours }) => ours.people.owner,
     ({ contractor }) => contractor.user,
   ),
   shown(
     'an open job’s address, read by a contractor',
-    'nothing',
-    ({ theirs }) => `{ job(id: "${theirs.open.id}") { ${PRIVATE_OF_JOB} } }`,
+    PRIVATE_OF_JOB,
+    ({ theirs }, fields) => `{ job(id: "${theirs.open.id}") { ${fields} } }`,
+    owner,
     ({ ours }) => ours.people.stranger,
     ({ job }) => job,
   ),
   shown(
     'an open job’s address, read by a bidder',
-    'nothing',
-    ({ theirs }) => `{ job(id: "${theirs.open.id}") { ${PRIVATE_OF_JOB} } }`,
+    PRIVATE_OF_JOB,
+    ({ theirs }, fields) => `{ job(id: "${theirs.open.id}") { ${fields} } }`,
+    owner,
     ({ theirs }) => theirs.people.bidder,
     ({ job }) => job,
   ),
   shown(
     'the owner’s email through an open job',
-    'nothing',
-    ({ theirs }) => `{ job(id: "${theirs.open.id}") { homeowner { user { email phone } } } }`,
+    'email phone',
+    ({ theirs }, fields) => `{ job(id: "${theirs.open.id}") { homeowner { user { ${fields} } } } }`,
+    owner,
     ({ ours }) => ours.people.stranger,
     ({ job }) => job.homeowner.user,
   ),
   shown(
     'the owner’s address through an open job',
-    'nothing',
-    ({ theirs }) => `{ job(id: "${theirs.open.id}") { homeowner { addressLine1 addressLine2 zipCode } } }`,
+    'addressLine1 addressLine2 zipCode',
+    ({ theirs }, fields) => `{ job(id: "${theirs.open.id}") { homeowner { ${fields} } } }`,
+    owner,
     ({ ours }) => ours.people.stranger,
     ({ job }) => job.homeowner,
   ),
   shown(
     'the winner’s bid, read by the loser',
-    'nothing',
-    ({ theirs }) => `{ job(id: "${theirs.disputed.id}") { awardedBid { id amount message } } }`,
+    'id amount message',
+    ({ theirs }, fields) => `{ job(id: "${theirs.disputed.id}") { awardedBid { ${fields} } } }`,
+    owner,
     ({ theirs }) => theirs.people.bidder,
-    ({ job }) => job.awardedBid ?? {},
+    ({ job }) => job.awardedBid,
   ),
 ];
 

@@ -82,6 +82,11 @@ export async function giveTokens(app: TestApp, admin: Person, to: Person, amount
   if (status !== 201) throw new Error(`${to.name} could not be given tokens.`);
 }
 
+export async function editProfile(app: TestApp, person: Person, body: object): Promise<void> {
+  const { status } = await app.rest('PUT', '/v1/me', { token: person.token, body });
+  if (status !== 200) throw new Error(`${person.name} could not edit their profile.`);
+}
+
 export const DRAFT = {
   title: 'Mend the roof',
   description: 'It lets the rain in.',
