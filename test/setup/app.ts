@@ -45,7 +45,7 @@ export interface TestApp {
   statements(): string[];
   /** Opens another server on the same services, with its own timeouts or quotas. Returns its URL. */
   another(timeouts?: Partial<Timeouts>, quotas?: QuotaChanges): Promise<{ url: string; quotas: Quotas }>;
-  /** Reads the value that /metrics reports for this name and these labels. */
+  /** Reads the value that /metrics reports for this name and these labels, or 0 if it reports none yet. */
   metric(name: string): Promise<number>;
   /** Throws if the response doesn't match the OpenAPI document. */
   rest(method: string, path: string, options?: CallOptions): Promise<Answer<Json>>;
@@ -186,7 +186,9 @@ export async function openTestApp(
     },
     metric: async (name) => {
       const lines = (await (await fetch(`${server.url}/metrics`)).text()).split('\n');
-      return Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length) ?? Number.NaN);
+      const isKnown = lines.some((line) => line.startsWith('# TYPE ') && name.startsWith(line.split(' ')[2] ?? ''));
+      if (!isKnown) throw new Error(`There is no metric ${name}.`);
+      return Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length) ?? 0);
     },
     rest: async (method, path, options = {}) => {
       const { status, headers, text } = await call(method, path, options);
