@@ -27,6 +27,10 @@ it(
     const world = { app, stripe, ada: await admin(app), send, runLookups: () => runLookups(app) };
     await playHistories(world, HISTORIES, seedFrom(process.env.FC_SEED));
     expect(await checkDatabase(app.sql)).toEqual([]);
+    const [rows] = await app.sql`select count(paid_at)::int as paid,
+      count(*) filter (where refunded_amount > 0)::int as refunded,
+      count(*) filter (where status = 'charged_back')::int as charged_back from purchases`;
+    for (const [what, count] of Object.entries(rows ?? {})) expect(count, what).toBeGreaterThan(0);
   },
   HISTORIES * 30_000,
 );
