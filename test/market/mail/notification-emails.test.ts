@@ -406,13 +406,14 @@ describe.each(UNREACHABLE)('a person %s', (_why, change) => {
   const makeUnreachable = ({ userId }: Person) => app.sql`update users set ${app.sql(change)} where id = ${userId}`;
 
   it('gets no email, now or in the digest', async () => {
-    const uma = await homeowner(app, 'Uma');
+    const [uma, ulf] = [await homeowner(app, 'Uma'), await homeowner(app, 'Ulf')];
     await settled();
-    await confirm(uma);
-    await app.sql`insert into notification_settings values (${uma.userId}, 'webhook.failing', 'daily')`;
+    await confirm(uma, ulf);
+    await app.sql`insert into notification_settings values (${ulf.userId}, 'webhook.paused', 'daily')`;
     await makeUnreachable(uma);
-    await pauseWebhooks(uma);
-    expect([await subjectsTo(uma), await markedOf(uma)]).toEqual([[], 0]);
+    await makeUnreachable(ulf);
+    await pauseWebhooks(uma, ulf);
+    expect([await subjectsTo(uma), await subjectsTo(ulf), await markedOf(ulf)]).toEqual([[], [], 0]);
   });
 
   it('doesn’t get an email that was already waiting', async () => {

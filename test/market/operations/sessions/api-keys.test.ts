@@ -262,13 +262,14 @@ describe('an API key', () => {
     const owner = await homeowner(app, 'Uma');
     const { token } = await programOf(app, owner);
     await me(token);
+    await app.services.keyUses.flush();
     app.statements();
     for (let use = 0; use < 5; use += 1) expect((await me(token)).status).toBe(200);
-    // The last uses of many keys are written together, at intervals.
-    const written = app
-      .statements()
-      .filter((text) => !text.startsWith('select') && !text.includes('/* updateLastUsed */'));
-    expect(written).toEqual([]);
+    const written = app.statements().filter((text) => !text.startsWith('select'));
+    const isOfUses = (text: string) => text.includes('/* updateLastUsed */');
+    expect(written.filter((text) => !isOfUses(text))).toEqual([]);
+    // At the start of a new minute, the next interval's write includes this key again.
+    expect(written.filter(isOfUses).length).toBeLessThanOrEqual(1);
     await app.services.keyUses.flush();
     const [key] = (await list(owner.token)) as [Json];
     expect(key.last_used_at).toMatch(/:00\.000Z$/);
