@@ -385,6 +385,11 @@ describe('a receiver', () => {
       (found) => found.length === 2,
     );
     await letTimePass(id);
+    // A later task has run, so an instance has claimed all due tasks that may run.
+    const later = await hookOf(people.other);
+    await app.rest('POST', `/v1/webhooks/${later.id}/test`, { token: people.other.token });
+    await later.receiver.until((all) => all.length > 0);
+    expect(await app.sql`select from tasks where key = ${id} and leased_until is null`).toHaveLength(2);
     expect(receiver.received).toHaveLength(sentBefore);
     await put(people.owner, id, { status: 'active' });
     const found = await settled(people.owner, id, 2);
