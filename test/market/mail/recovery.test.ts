@@ -453,7 +453,8 @@ describe('emails requested by strangers', () => {
     const statuses = [await change(), await change(), await change(), await change()].map(({ status }) => status);
     expect(statuses).toEqual([200, 200, 200, 429]);
     const asked = await limited.rest('POST', '/v1/auth/password-reset', { body: { email: victim.email } });
-    expect([asked.status, JSON.stringify(asked.headers).includes('mailPerRecipient')]).toEqual([200, false]);
+    const limits = asked.headers.get('ratelimit-policy')?.match(/[a-z]+(?=")/gi);
+    expect([asked.status, limits]).toEqual([200, ['mailPerAddress']]);
     await limited.close();
   });
 
