@@ -100,6 +100,18 @@ describe('The local checkout page', () => {
     for (const id of [newId('purchase'), 'pur_x', '']) expect((await pageOf(id)).status).toBe(404);
   });
 
+  it('a form that is refused shows a page in a browser', async () => {
+    const id = await bought(app, hanna);
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    const type = 'application/x-www-form-urlencoded';
+    const submit = (headers: Record<string, string>) => choose(id, 'pay', { 'content-type': type, accept, ...headers });
+    const page = await submit({ origin: 'https://evil.example' });
+    expect([page.status, page.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8']);
+    expect(await page.text()).toContain('Only a browser on this machine can open this page.');
+    const program = await submit({ origin: 'https://evil.example', accept: '*/*' });
+    expect(program.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
+
   it('events from Stripe are rejected', async () => {
     expect((await fetch(`${app.url}/v1/payments/stripe`, { method: 'POST', body: '{}' })).status).toBe(501);
   });

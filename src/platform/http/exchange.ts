@@ -60,11 +60,16 @@ export class Exchange {
     return tags.includes(tag) || tags.includes('*');
   }
 
-  /** True if someone opens this path in a browser. Java's client also accepts text/html, but along with images. */
+  /**
+   * True if someone opens this path in a browser or sends a page's form to it. Java's client also accepts text/html, but
+   * along with images.
+   */
   get wantsPage(): boolean {
     const accept = this.header('accept') ?? '';
+    const isForm = this.method === 'POST' && this.header('content-type') === 'application/x-www-form-urlencoded';
     return (
-      ['GET', 'HEAD'].includes(this.method) && (accept === 'text/html' || accept.includes('application/xhtml+xml'))
+      (isForm || ['GET', 'HEAD'].includes(this.method)) &&
+      (accept === 'text/html' || accept.includes('application/xhtml+xml'))
     );
   }
 
