@@ -136,7 +136,9 @@ export async function startServer(
     const isGraphql = GRAPHQL_PATHS.includes(path);
     const match = isGraphql ? undefined : rest.find(path);
     const isWebhook = stripeWebhook.handles(path);
-    const isApi = isGraphql || isWebhook || (match !== undefined && path.startsWith('/v1/'));
+    // At /lifecycle, browsers get a page, and programs get the resource.
+    const isRest = match !== undefined && (path.startsWith('/v1/') || !exchange.wantsPage);
+    const isApi = isGraphql || isWebhook || isRest;
     // At /, browsers get a page, and programs get the operators' index.
     const isForOperator = !isApi && operator.handles(path) && !(path === '/' && exchange.wantsPage);
     const page = isApi ? undefined : pageOf(exchange);

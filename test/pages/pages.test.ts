@@ -162,8 +162,18 @@ describe('/', () => {
   });
 });
 
+it('/lifecycle is a page for browsers, and the same as /v1/lifecycle for programs', async () => {
+  const [{ status, body }, versioned] = [await app.rest('GET', '/lifecycle'), await app.rest('GET', '/v1/lifecycle')];
+  expect(status).toBe(200);
+  expect(body).toEqual(versioned.body);
+  const page = await fetch(`${app.url}/lifecycle`, { headers: HTML });
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  // Caches may keep only the page, and only for browsers.
+  expect(page.headers.get('vary')).toContain('Accept');
+});
+
 it('/lifecycle shows a picture that is legible in a window of 400 by 800 pixels', async () => {
-  const page = await (await fetch(`${app.url}/lifecycle`)).text();
+  const page = await (await fetch(`${app.url}/lifecycle`, { headers: HTML })).text();
   const [, width, height] = /<svg viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(page) ?? [];
   // There it is 368 pixels wide, below an 80 pixel header and title. Unscaled, its letters are 12 pixels.
   expect((12 * 368) / Number(width)).toBeGreaterThanOrEqual(9);
@@ -230,7 +240,7 @@ describe('/graphql', () => {
       expect(await asked.json()).toMatchObject({ data: { __typename: 'Query' } });
       for (const path of PLAYGROUND_FILES) expect((await fetch(closed.url + path)).status, path).toBe(404);
       expect((await fetch(`${closed.url}/v1/docs`)).status).toBe(200);
-      expect(await (await fetch(`${closed.url}/lifecycle`)).text()).not.toContain('/graphql"');
+      expect(await (await fetch(`${closed.url}/lifecycle`, { headers: HTML })).text()).not.toContain('/graphql"');
     } finally {
       await closed.close();
     }
