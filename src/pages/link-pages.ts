@@ -81,7 +81,7 @@ function linkPage(form: Form, links: SiteLinks): string {
       <h1>${form.title}</h1>
       ${formHtml(form, 'with-link')}
       ${formHtml(REQUEST_LINK, 'without-link')}
-      <p id="outcome" role="status"></p>
+      <p id="outcome" role="status">Loading… If this text doesn’t go away, turn on JavaScript or reload the page.</p>
       <p id="done" hidden>${form.whenDone ?? ''}</p>
       <p id="refused" hidden>${form.whenRefused ?? ''}</p>
     </main>
@@ -117,6 +117,9 @@ const token = new URLSearchParams(location.hash.slice(1)).get('token');
 const [withLink, withoutLink, outcome, done, refused] =
   ['with-link', 'without-link', 'outcome', 'done', 'refused'].map((id) => document.getElementById(id));
 const asksForPassword = withLink.dataset.path.includes('password');
+// Another email's link to this page, opened in the same tab, doesn't load the page again.
+addEventListener('hashchange', () => location.reload());
+say('');
 if (token) withLink.hidden = false;
 else if (asksForPassword) withoutLink.hidden = false;
 else refuse('This link is incomplete. Open it from the email again.');

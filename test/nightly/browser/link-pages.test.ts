@@ -69,9 +69,26 @@ browser.describe('A link in an email', () => {
       expect([(await logIn('the first password')).status, (await logIn('the second password')).status]).toEqual([
         200, 401,
       ]);
-      await mailTo(app, hanna.email, 'Set a new password', 2);
+      const second = await mailTo(app, hanna.email, 'Set a new password', 2);
+      reader = await visit(`${app.url}/reset-password`);
+      await reader.page.getByLabel('Email').waitFor();
+      await reader.page.goto(second.link);
+      await reader.page.getByLabel('New password').fill('the second password');
+      await reader.page.getByRole('button', { name: 'Set the password' }).click();
+      await outcomeOf(reader, 'The password was changed.');
     },
   );
+
+  browser.it('says what to do if its page’s script doesn’t load', async () => {
+    reader = await visit(`${app.url}/healthz`);
+    await reader.context.route('**/links.js', (route) => route.abort());
+    await reader.page.goto(`${app.url}/reset-password#token=x`);
+    await outcomeOf(reader, 'turn on JavaScript or reload the page');
+    await reader.context.unroute('**/links.js');
+    await reader.page.reload();
+    await reader.page.getByLabel('New password').waitFor();
+    expect(await reader.page.locator('#outcome').textContent()).toBe('');
+  });
 
   browser.it(
     'confirms an address and takes an account back; an incomplete one says so, and offers no new password',
