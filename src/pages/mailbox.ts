@@ -44,7 +44,8 @@ export function openMailbox(db: Db, settings: MailSettings, links: SiteLinks): M
       if (isSecret(new URLSearchParams(exchange.search).get('secret'), secret)) return remember(exchange, secret);
       allowPageScripts(exchange);
       exchange.response.setHeader('Cache-Control', 'no-store');
-      if (!isSecret(cookieIn(exchange.header('cookie')), secret)) return exchange.send(403, HTML, closedPage(links));
+      if (!cookiesIn(exchange.header('cookie')).some((value) => isSecret(value, secret)))
+        return exchange.send(403, HTML, closedPage(links));
       const mails = await selectNewestMails(db, {});
       const composed = await Promise.all(mails.map((mail) => compose(db, mail, settings, 'show')));
       const shown = mails.flatMap((mail, at) => {
@@ -58,15 +59,17 @@ export function openMailbox(db: Db, settings: MailSettings, links: SiteLinks): M
 
 /** Redirects to the page without the secret, to keep the secret out of the address bar and the history. */
 function remember(exchange: Exchange, secret: string): void {
-  const cookie = `${COOKIE}=${secret}; Path=${PATH}; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Strict`;
+  // Browsers send a cookie to every port, and another server on this machine has its own secret.
+  const name = COOKIE + String(exchange.request.socket.localPort);
+  const cookie = `${name}=${secret}; Path=${PATH}; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Strict`;
   exchange.response.setHeader('Set-Cookie', cookie);
   exchange.response.setHeader('Location', PATH);
   exchange.send(303, HTML, '');
 }
 
-function cookieIn(header = ''): string | undefined {
+function cookiesIn(header = ''): readonly string[] {
   const pairs = header.split(';').map((pair) => pair.trim());
-  return pairs.find((pair) => pair.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1);
+  return pairs.filter((pair) => pair.startsWith(COOKIE)).map((pair) => pair.slice(pair.indexOf('=') + 1));
 }
 
 const isRead = ({ request: { method } }: Exchange) => method === 'GET' || method === 'HEAD';
@@ -132,7 +135,8 @@ const closedPage = (links: SiteLinks) =>
     <main>
       <h1>Mailbox</h1>
       <p>This page shows every email, including links into every account. Open it with the secret link that the
-        server prints at startup: look for “Mailbox” in its terminal. This browser remembers it for 30 days.</p>
+        server prints at startup: look for “Mailbox” in its terminal. This browser remembers it for 30 days, for
+        the host name in that link.</p>
       <p>You can also open <code>/mailbox?secret=…</code> with the secret from <code>MAILBOX_SECRET</code>, or from the
         file <code>mailbox-secret</code> in the folder <code>DATA_DIR</code>.</p>
     </main>`,
