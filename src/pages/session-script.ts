@@ -14,7 +14,16 @@ const RENEW_BEFORE_MS = 60_000;
 const WAIT_FOR_OTHER_TABS_MS = 200;
 const NOTHING = { changedAt: 0, last: undefined, sessions: {}, ids: {}, emails: {}, done: [] };
 
-export let known = { ...NOTHING, ...JSON.parse(sessionStorage.getItem(KEY) ?? 'null') };
+/** A browser that blocks cookies also throws when a page uses storage. */
+export function ifStorageAllows(work) {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+export let known = { ...NOTHING, ...ifStorageAllows(() => JSON.parse(sessionStorage.getItem(KEY))) };
 
 /** Dispatches 'change' when another page has sent something new. */
 export const news = new EventTarget();
@@ -26,10 +35,9 @@ export const heard = new Promise((resolve) => {
     if (data === 'ask') {
       if (known.changedAt > 0) otherTabs.postMessage(known);
     } else {
-      if (data.changedAt > known.changedAt) {
-        keep(data);
-        news.dispatchEvent(new Event('change'));
-      }
+      const isNews = data.changedAt > known.changedAt;
+      keep(isNews ? withRenewals(data, known) : withRenewals(known, data));
+      if (isNews) news.dispatchEvent(new Event('change'));
       resolve();
     }
   };
@@ -37,9 +45,18 @@ export const heard = new Promise((resolve) => {
 });
 otherTabs.postMessage('ask');
 
+// A page can change something before it learns that another page renewed a session. A refresh token works only once.
+function withRenewals(newer, older) {
+  const latest = ([role, session]) => {
+    const other = older.sessions[role];
+    return [role, session && other?.renewAt > session.renewAt ? other : session];
+  };
+  return { ...newer, sessions: Object.fromEntries(Object.entries(newer.sessions).map(latest)) };
+}
+
 function keep(next) {
   known = next;
-  sessionStorage.setItem(KEY, JSON.stringify(known));
+  ifStorageAllows(() => sessionStorage.setItem(KEY, JSON.stringify(known)));
 }
 
 export function change(part) {
@@ -59,16 +76,16 @@ export function learnSession({ token, refreshToken }, last) {
 }
 
 export function isOld(role) {
-  return Date.now() > known.sessions[role].renewAt;
+  return Date.now() > known.sessions[role]?.renewAt;
 }
 
-// Renews one token at a time across all tabs. A browser has no locks on plain HTTP from another machine, but the server
-// gives the same response to two renewals within a minute. Throws the server's message, with 'isOver' if the session
+// Renews one token at a time across all tabs. A browser has no locks on plain HTTP from another machine or without
+// storage, but the server gives the same response to two renewals within a minute. Throws the server's message, with 'isOver' if the session
 // has ended.
 export function renew(role) {
   const spent = known.sessions[role]?.token;
   const work = () => renewAlone(role, spent);
-  return navigator.locks ? navigator.locks.request(KEY, work) : work();
+  return navigator.locks && ifStorageAllows(() => sessionStorage) ? navigator.locks.request(KEY, work) : work();
 }
 
 async function renewAlone(role, spent) {
@@ -80,6 +97,8 @@ async function renewAlone(role, spent) {
     body: JSON.stringify({ refresh_token: session.refreshToken }),
   });
   const answer = await response.json();
+  // The user may have signed out or in meanwhile.
+  if (known.sessions[role]?.token !== spent) return;
   if (response.ok) return learnSession({ token: answer.token, refreshToken: answer.refresh_token }, known.last);
   const isOver = response.status === 401;
   if (isOver) change({ sessions: { ...known.sessions, [role]: undefined } });

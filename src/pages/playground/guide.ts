@@ -127,7 +127,7 @@ export function openGuide(steps, storage) {
   part('over').onclick = () => {
     if (!confirm('Start over? This restores every tab and signs you out.')) return;
     forgetAll();
-    storage.clear();
+    storage?.clear();
     location.reload();
   };
   let isHashOpen = false;

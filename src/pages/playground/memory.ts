@@ -44,8 +44,9 @@ export function prepare({ query, operationName, variables }, options) {
   const roles = new Set();
   const headers = new Headers({ ...fill(options?.headers, missing, roles), 'content-type': 'application/json' });
   const last = known.sessions[known.last];
-  // Anyone can read the schema, even after their session has ended.
-  if (!headers.has('authorization') && last && operationName !== 'IntrospectionQuery') {
+  // Anyone can read the schema or sign in, even after their session has ended.
+  const isPublic = operationName === 'IntrospectionQuery' || /\b(signUp\w+|logIn|requestPasswordReset)\b/.test(query);
+  if (!headers.has('authorization') && last && !isPublic) {
     roles.add(known.last);
     headers.set('authorization', 'Bearer ' + last.token);
   }

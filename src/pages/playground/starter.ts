@@ -13,30 +13,41 @@ export function starterScript(options: { readonly buying: boolean }): string {
 
 /** Runs before the page is painted, to apply the colors that the user chose in GraphiQL. */
 export const THEME_SCRIPT = `'use strict';
-const theme = Object.entries(localStorage).find(([key]) => /^job-marketplace:.*:graphiql:theme$/.test(key));
-if (theme?.[1]) document.body.classList.add('graphiql-' + theme[1]);
+try {
+  const theme = Object.entries(localStorage).find(([key]) => /^job-marketplace:.*:graphiql:theme$/.test(key));
+  if (theme?.[1]) document.body.classList.add('graphiql-' + theme[1]);
+} catch {
+  // The browser blocks storage.
+}
 `;
 
 const SCRIPT = String.raw`'use strict';
 import { openGuide } from './guide.js';
 import { send } from './memory.js';
+import { ifStorageAllows } from './session.js';
 
 const settings = SETTINGS;
 const tabs = settings.steps.map(({ tab }) => tab);
 
 // Other projects' GraphiQLs at the same address (often localhost:4000) keep their tabs, and this one keeps its own.
-// Tabs of an older edition are removed.
+// Tabs of an older edition aren't used. A tab can contain a password, so only the theme is stored on the disk.
 const OURS = 'job-marketplace:';
 const OWN = OURS + settings.edition + ':';
-const keysOf = (prefix) => Object.keys(localStorage).filter((key) => key.startsWith(prefix));
-keysOf(OURS).filter((key) => !key.startsWith(OWN)).forEach((key) => localStorage.removeItem(key));
+const THEME = 'graphiql:theme';
+const areaOf = (key) => (key === THEME ? localStorage : sessionStorage);
+const keysOf = (area, prefix) => Object.keys(area).filter((key) => key.startsWith(prefix));
 const storage = {
-  getItem: (key) => localStorage.getItem(OWN + key),
-  setItem: (key, value) => localStorage.setItem(OWN + key, value),
-  removeItem: (key) => localStorage.removeItem(OWN + key),
-  clear: () => keysOf(OWN).forEach((key) => localStorage.removeItem(key)),
-  get length() { return keysOf(OWN).length; },
+  getItem: (key) => areaOf(key).getItem(OWN + key),
+  setItem: (key, value) => areaOf(key).setItem(OWN + key, value),
+  removeItem: (key) => areaOf(key).removeItem(OWN + key),
+  clear: () => keysOf(sessionStorage, OWN).forEach((key) => sessionStorage.removeItem(key)),
+  get length() { return keysOf(sessionStorage, OWN).length; },
 };
+// Without storage, GraphiQL works, but forgets the tabs.
+const usedStorage = ifStorageAllows(() => {
+  for (const key of keysOf(localStorage, OURS)) if (key !== OWN + THEME) localStorage.removeItem(key);
+  return storage;
+}) ?? null;
 
 const workerOf = (_, label) => settings.folder + '/' + label.replace('WorkerService', '') + '.worker.js';
 self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: workerOf };
@@ -46,7 +57,7 @@ self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: workerOf };
 const onTab = (event) => event.target instanceof Element && event.target.closest('.graphiql-tab');
 document.addEventListener('pointerdown', (event) => onTab(event) && event.stopPropagation(), true);
 
-openGuide(settings.steps, storage);
+openGuide(settings.steps, usedStorage);
 
 /** In a narrow window, the response is below the editors and out of sight. */
 function sendAndShow(params, options) {
@@ -56,7 +67,7 @@ function sendAndShow(params, options) {
 }
 
 // GraphiQL needs its first query. Without one, it adds an empty tab to those that it kept.
-const kept = JSON.parse(storage.getItem('graphiql:tabState') ?? '{}');
+const kept = JSON.parse(usedStorage?.getItem('graphiql:tabState') ?? '{}');
 const first = kept.tabs?.[kept.activeTabIndex] ?? tabs[0];
 YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), {
   title: 'Job Marketplace',
@@ -65,7 +76,7 @@ YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), {
   variables: first.variables ?? '',
   initialHeaders: first.headers ?? '',
   fetcher: sendAndShow,
-  storage,
+  storage: usedStorage,
   // GraphiQL would write the query into the address, and a reload would then run it instead of loading the page.
   onEditQuery: () => {},
 });

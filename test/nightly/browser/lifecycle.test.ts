@@ -150,6 +150,62 @@ browser.describe('The page of the lifecycle', () => {
     expectQuiet();
   });
 
+  browser.it('forgets the user while their job loads, without an error', async () => {
+    visitor = await visit(`${app.url}/lifecycle`);
+    const { page, context } = visitor;
+    await logIn(page);
+    const list = page.locator('#job');
+    await list.locator('option').nth(1).waitFor({ state: 'attached' });
+    let answer = () => {};
+    await context.route(`**/v1/jobs/${tap}`, async (route) => {
+      await new Promise<void>((resolve) => (answer = resolve));
+      await route.continue();
+    });
+    const asked = page.waitForRequest(`**/v1/jobs/${tap}`);
+    await list.selectOption(tap);
+    await asked;
+    await page.getByRole('button', { name: 'Forget me' }).click();
+    const answered = page.waitForResponse(`**/v1/jobs/${tap}`);
+    answer();
+    await answered;
+    // The queued work ends before a new login's.
+    await logIn(page);
+    await list.waitFor();
+    expect(await page.locator('#problem').textContent()).toBe('');
+    await page.getByRole('button', { name: 'Forget me' }).click();
+    expect(await page.locator('#problem').textContent()).toBe('');
+    expectQuiet();
+  });
+
+  browser.it('keeps the newest session if another page sends an older one', async () => {
+    visitor = await visit(`${app.url}/lifecycle`);
+    const { page, context } = visitor;
+    await logIn(page);
+    await page.locator('#job').waitFor();
+    const other = await context.newPage();
+    await other.goto(`${app.url}/lifecycle`);
+    await other.locator('#job').waitFor();
+    const session = `(await import('/lifecycle/session.js'))`;
+    // The other page renews the session. At the same time, and later by its own clock, this page changes something else.
+    await other.evaluate(`(async () => {
+      const { change, known } = ${session};
+      const stale = { ...known, ids: { job: 'x' }, changedAt: known.changedAt + 1_000_000 };
+      const { homeowner } = known.sessions;
+      change({ sessions: { homeowner: { ...homeowner, refreshToken: 'renewed', renewAt: homeowner.renewAt + 1 } } });
+      const channel = new BroadcastChannel('job-marketplace:memory');
+      channel.postMessage(stale);
+    })()`);
+    for (const one of [page, other])
+      await expect
+        .poll(() =>
+          one.evaluate(`(async () => {
+          const { known } = ${session};
+          return [known.ids.job, known.sessions.homeowner.refreshToken];
+        })()`),
+        )
+        .toEqual(['x', 'renewed']);
+  });
+
   browser.it('shows who is signed in to the playground, and who signs in later', async () => {
     visitor = await visit(`${app.url}/graphql`);
     const { page, context } = visitor;
