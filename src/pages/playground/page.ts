@@ -88,7 +88,7 @@ export const playgroundPage = (links: SiteLinks) =>
       <a id="guide-job" href="/lifecycle" target="_blank" rel="noopener">Where is the job?</a>
       <p id="guide-text" aria-live="polite"></p>
     </nav>
-    <div id="root"><p class="waiting">Loading the playground…</p></div>
+    <div id="root"><p class="waiting">Loading the playground… If this text doesn’t go away, reload the page.</p></div>
     </main>
     <noscript>The playground needs JavaScript. The API at this address doesn’t.</noscript>
     <script src="${FOLDER}/graphiql.js" defer></script>
