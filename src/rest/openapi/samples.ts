@@ -6,9 +6,9 @@ import { ID_PREFIXES } from '../../market/rules/ids.js';
 import { exampleId } from '../../market/rules/id-fields.js';
 
 export const SAMPLES_DESCRIPTION = [
-  '- **Try it out.** You can send the examples on this page as they are. Each signup uses a new address at',
-  '`example.com`, and each login uses the newest one. Example IDs are replaced with the IDs that the server',
-  'returned most recently. The curl command below each call shows the request. To start, sign up, create a job, and',
+  '- **Try it out.** You can send the examples on this page as they are, except the tokens of links: copy those from',
+  'emails. Each signup uses a new address at `example.com`, and each login uses the newest one. Example IDs are',
+  'replaced with the IDs that the server returned most recently. The curl command below each call shows the request. To start, sign up, create a job, and',
   'publish it. To switch users, call Log in with the email address and password of the other user’s example, such as',
   '`carl@example.com`.',
 ].join(' ');
@@ -39,6 +39,7 @@ export const SAMPLES_SCRIPT = `
   function fillIn(request) {
     request.url = withNewest(request.url);
     if (typeof request.body === 'string')
-      request.body = withAddress(withNewest(request.body), request.url.includes('/auth/signup/'));
+      request.body = withAddress(withNewest(request.body), request.url.includes('/auth/signup/'))
+        .replace('https://app.example.com', location.origin);
   }
 `;

@@ -13,7 +13,7 @@ const browser = needs('chromium');
 let app: TestApp;
 let reader: Visit;
 beforeAll(async () => {
-  app = await openTestApp();
+  app = await openTestApp({ PAYMENTS: 'local' });
 });
 afterAll(async () => {
   await closeBrowser();
@@ -102,6 +102,7 @@ browser.describe('The REST reference', () => {
       ['/v1/jobs/{id}/bids', 'post', 201],
       ['/v1/auth/login', 'post', 200],
       ['/v1/jobs/{id}/award', 'post', 200],
+      ['/v1/purchases', 'post', 201],
     ] as const) {
       const operation = page.locator(`.opblock-${method}`, { has: page.locator(`[data-path="${path}"]`) });
       if (!(await operation.locator('.responses-inner').isVisible())) await toggle(operation);
