@@ -80,8 +80,8 @@ export function isOld(role) {
 }
 
 // Renews one token at a time across all tabs. A browser has no locks on plain HTTP from another machine or without
-// storage, but the server gives the same response to two renewals within a minute. Throws the server's message, with 'isOver' if the session
-// has ended.
+// storage, but the server gives the same response to two renewals within a minute. Throws the server's message, with
+// 'isOver' if the session has ended.
 export function renew(role) {
   const spent = known.sessions[role]?.token;
   const work = () => renewAlone(role, spent);

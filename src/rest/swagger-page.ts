@@ -123,7 +123,9 @@ const referencePage = (links: SiteLinks) =>
           <a href="/v1/openapi.json">OpenAPI document</a>.</p>
         <h2>Operations</h2>
         </section>
-        <div id="reference"><p class="waiting">Loading the reference… If this text doesn’t go away, reload the page.</p></div>
+        <div id="reference">
+          <p class="waiting">Loading the reference… If this text doesn’t go away, reload the page.</p>
+        </div>
         <noscript>The reference needs JavaScript. The OpenAPI document doesn’t.</noscript>
       </div>
     </div>

@@ -61,8 +61,8 @@ export class Exchange {
   }
 
   /**
-   * True if someone opens this path in a browser or sends a page's form to it. Java's client also accepts text/html, but
-   * along with images.
+   * True if someone opens this path in a browser or sends a page's form to it. Java's client also accepts text/html,
+   * but along with images.
    */
   get wantsPage(): boolean {
     const accept = this.header('accept') ?? '';

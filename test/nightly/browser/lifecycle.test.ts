@@ -186,7 +186,7 @@ browser.describe('The page of the lifecycle', () => {
     await other.goto(`${app.url}/lifecycle`);
     await other.locator('#job').waitFor();
     const session = `(await import('/lifecycle/session.js'))`;
-    // The other page renews the session. At the same time, and later by its own clock, this page changes something else.
+    // The other page renews the session. A page that doesn’t know it yet then changes something else.
     await other.evaluate(`(async () => {
       const { change, known } = ${session};
       const stale = { ...known, ids: { job: 'x' }, changedAt: known.changedAt + 1_000_000 };
