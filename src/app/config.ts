@@ -245,7 +245,10 @@ export const VARIABLES = {
     .describe('on or off. If on, clients can fetch the schema. On by default, except in production'),
   GRAPHQL_PLAYGROUND: onOff
     .optional()
-    .describe('on or off. If on, browsers get the playground at /graphql. On by default, except in production'),
+    .describe(
+      'on or off. If on, browsers get the playground at /graphql. On by default, except in production or if ' +
+        'PERSISTED_DOCUMENTS is “only”',
+    ),
   PERSISTED_DOCUMENTS: z
     .enum(['off', 'only'], 'must be “off” or “only”')
     .default('off')
@@ -355,7 +358,8 @@ export function readConfig(
     quotas: quotasOf(config, config.TRUST_PROXY_HOPS > 0),
     withoutEffect: Object.keys(env).filter((name) => isWithoutEffect(name) && env[name] !== ''),
     introspection: config.GRAPHQL_INTROSPECTION ?? open,
-    playground: config.GRAPHQL_PLAYGROUND ?? open,
+    // With persisted documents only, nothing in the playground would run.
+    playground: config.GRAPHQL_PLAYGROUND ?? (open && config.PERSISTED_DOCUMENTS === 'off'),
     paysLocally:
       config.PAYMENTS === 'local' ||
       (config.NODE_ENV === 'development' && config.STRIPE_SECRET_KEY === undefined && isOnlyLocal(config)),

@@ -179,6 +179,13 @@ it('starts without its mail server, and the log says why emails wait', async () 
   expect(server.output()).not.toContain('hidden-word');
 });
 
+it('has a playground by default, except in production or if only listed documents can run', () => {
+  const inProduction = { NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(32), BCRYPT_COST: '10' };
+  const listed = { PERSISTED_DOCUMENTS: 'only', PERSISTED_DOCUMENTS_FILE: 'list.json' };
+  expect([{}, inProduction, listed].map((env) => readConfig(env).playground)).toEqual([true, false, false]);
+  expect(readConfig({ ...listed, GRAPHQL_PLAYGROUND: 'on' }).playground).toBe(true);
+});
+
 it('logs its address in production, whatever the log level', () => {
   const logged: string[] = [];
   const log = createLog('fatal', {
