@@ -116,8 +116,8 @@ export const NOTIFICATIONS = {
     awardee: daily('A deadline was extended', 'The job that you were awarded has a later deadline.'),
   },
   'job.reminded': {
-    owner: now('Your job is waiting for you', 'This is a reminder. Look at your job to see what to do.'),
-    awardee: now('Your job is waiting for you', 'This is a reminder. Look at the job to see what to do.'),
+    owner: now('Your job is waiting for you', 'Your job needs your attention. Open it to see what to do.'),
+    awardee: now('Your job is waiting for you', 'The job needs your attention. Open it to see what to do.'),
     admin: now('A job needs an admin', 'A dispute is waiting for a ruling, or a deadline is overdue or paused.'),
   },
   'job.expired': {

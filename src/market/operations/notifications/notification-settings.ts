@@ -16,8 +16,9 @@ import {
 import type { Role, Viewer } from '../../rules/viewer.js';
 import {
   selectNotificationSettings,
-  upsertNotificationSettings,
+  storeNotificationSettings,
 } from '../../store/notifications/notification-settings.js';
+import { lockOwnAccount } from '../accounts/own-account.js';
 import { operation } from '../operation.js';
 
 export interface NotificationSettings {
@@ -72,11 +73,13 @@ export const updateNotificationSettings = operation({
     const problems = problemsIn(settings, viewer.role);
     if (Object.keys(problems).length > 0) throw refuse('VALIDATION_FAILED', { fields: problems });
     return db.inTransaction(async (tx) => {
+      // Two calls that change the same settings in different orders would otherwise wait for each other.
+      await lockOwnAccount(tx, viewer);
       const defaults = new Map(settableTypesOf(viewer.role).map((one) => [one.type, one]));
       const chosen = settings
         .filter(({ type }) => defaults.get(type)?.isFixed === false)
         .map(({ type, channel }) => ({ type, channel, isDefault: defaults.get(type)?.channel === channel }));
-      await upsertNotificationSettings(tx, { userId: viewer.userId, settings: JSON.stringify(chosen) });
+      await storeNotificationSettings(tx, { userId: viewer.userId, settings: JSON.stringify(chosen) });
       return settingsOf(tx, viewer);
     });
   },

@@ -23,19 +23,19 @@ export const selectNotificationSettings = statement(
       .where(eq(users.id, $('userId'))),
 );
 
-/**
- * Keeps a default that the person hasn't changed, because it can differ between the jobs that a contractor was awarded
- * and other jobs. Inserts in the order of the types, so two concurrent calls can't deadlock.
- */
-export const upsertNotificationSettings = statement(
-  'upsertNotificationSettings',
+/** Stores no defaults, because a type's default can differ between jobs that a contractor was awarded and others. */
+export const storeNotificationSettings = statement(
+  'storeNotificationSettings',
   {},
   ($: Placeholders<{ userId: UserId; settings: string }>) =>
-    sql`insert into ${notificationSettings} (user_id, type, channel)
-      select ${$('userId')}, s.type, s.channel
-      from json_to_recordset(${$('settings')}::json) as s (type text, channel text, "isDefault" boolean)
-      where not s."isDefault" or exists (select from ${notificationSettings} stored
-        where stored.user_id = ${$('userId')} and stored.type = s.type)
-      order by s.type
+    sql`with chosen as (
+        select * from json_to_recordset(${$('settings')}::json) as s (type text, channel text, "isDefault" boolean)
+      ),
+      reset as (
+        delete from ${notificationSettings} stored using chosen
+        where stored.user_id = ${$('userId')} and stored.type = chosen.type and chosen."isDefault"
+      )
+      insert into ${notificationSettings} (user_id, type, channel)
+      select ${$('userId')}, type, channel from chosen where not "isDefault"
       on conflict (user_id, type) do update set channel = excluded.channel`,
 );

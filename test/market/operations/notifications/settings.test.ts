@@ -114,7 +114,7 @@ describe.each(APIS)('a change (%s)', (api) => {
     expect(await CHANGE[api](carl, quiet)).toBe('changed');
     expect(await stored()).toEqual([{ type: 'job.completed', channel: 'off' }]);
     expect(await CHANGE[api](carl, settings)).toBe('changed');
-    expect(await stored()).toEqual([{ type: 'job.completed', channel: 'now' }]);
+    expect(await stored()).toEqual([]);
   });
 
   it('to a type that can’t be turned off is rejected, and changes nothing', async () => {
