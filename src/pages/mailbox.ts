@@ -135,8 +135,8 @@ const closedPage = (links: SiteLinks) =>
     <main>
       <h1>Mailbox</h1>
       <p>This page shows every email, including links into every account. Open it with the secret link that the
-        server prints at startup: look for “Mailbox” in its terminal. This browser remembers it for 30 days, for
-        the host name in that link.</p>
+        server prints at startup: look for “Mailbox” in its terminal. This browser remembers it for 30 days,
+        but only for the host name in the link.</p>
       <p>You can also open <code>/mailbox?secret=…</code> with the secret from <code>MAILBOX_SECRET</code>, or from the
         file <code>mailbox-secret</code> in the folder <code>DATA_DIR</code>.</p>
     </main>`,

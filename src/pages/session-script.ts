@@ -28,10 +28,10 @@ export let known = { ...NOTHING, ...ifStorageAllows(() => JSON.parse(sessionStor
 /** Dispatches 'change' when another page has sent something new. */
 export const news = new EventTarget();
 
-const otherTabs = new BroadcastChannel(KEY);
+const otherTabs = ifStorageAllows(() => new BroadcastChannel(KEY));
 /** Resolves when this page knows everything that the other pages know. */
 export const heard = new Promise((resolve) => {
-  otherTabs.onmessage = ({ data }) => {
+  if (otherTabs) otherTabs.onmessage = ({ data }) => {
     if (data === 'ask') {
       if (known.changedAt > 0) otherTabs.postMessage(known);
     } else {
@@ -43,7 +43,7 @@ export const heard = new Promise((resolve) => {
   };
   setTimeout(resolve, WAIT_FOR_OTHER_TABS_MS);
 });
-otherTabs.postMessage('ask');
+otherTabs?.postMessage('ask');
 
 // A page can change something before it learns that another page renewed a session. A refresh token works only once.
 function withRenewals(newer, older) {
@@ -61,7 +61,7 @@ function keep(next) {
 
 export function change(part) {
   keep({ ...known, ...part, changedAt: Math.max(Date.now(), known.changedAt + 1) });
-  otherTabs.postMessage(known);
+  otherTabs?.postMessage(known);
 }
 
 export function forgetAll() {
@@ -97,7 +97,7 @@ async function renewAlone(role, spent) {
     body: JSON.stringify({ refresh_token: session.refreshToken }),
   });
   const answer = await response.json();
-  // The user may have signed out or in meanwhile.
+  // The user may have signed out, or in again, in the meantime.
   if (known.sessions[role]?.token !== spent) return;
   if (response.ok) return learnSession({ token: answer.token, refreshToken: answer.refresh_token }, known.last);
   const isOver = response.status === 401;

@@ -186,8 +186,8 @@ export async function openTestApp(
     },
     metric: async (name) => {
       const lines = (await (await fetch(`${server.url}/metrics`)).text()).split('\n');
-      const isKnown = lines.some((line) => line.startsWith('# TYPE ') && name.startsWith(line.split(' ')[2] ?? ''));
-      if (!isKnown) throw new Error(`There is no metric ${name}.`);
+      const metric = name.replace(/(_count|_sum|_bucket)?(\{.*)?$/, '');
+      if (!lines.some((line) => line.startsWith(`# TYPE ${metric} `))) throw new Error(`There is no metric ${name}.`);
       return Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length) ?? 0);
     },
     rest: async (method, path, options = {}) => {

@@ -17,6 +17,7 @@ const TABS = {
   beforeGap: 'ReadDeliveries',
 };
 const WEEK_MS = 7 * 86_400_000;
+const SIGNS_IN = /^\s*mutation\b[^{]*\{\s*(?:\w+\s*:\s*)?(?:signUp\w+|logIn|requestPasswordReset)\b/m;
 
 /** The fetcher of GraphiQL. */
 export async function send(params, options) {
@@ -45,7 +46,7 @@ export function prepare({ query, operationName, variables }, options) {
   const headers = new Headers({ ...fill(options?.headers, missing, roles), 'content-type': 'application/json' });
   const last = known.sessions[known.last];
   // Anyone can read the schema or sign in, even after their session has ended.
-  const isPublic = operationName === 'IntrospectionQuery' || /\b(signUp\w+|logIn|requestPasswordReset)\b/.test(query);
+  const isPublic = operationName === 'IntrospectionQuery' || SIGNS_IN.test(query);
   if (!headers.has('authorization') && last && !isPublic) {
     roles.add(known.last);
     headers.set('authorization', 'Bearer ' + last.token);

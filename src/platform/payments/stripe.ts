@@ -17,7 +17,7 @@ export interface StripeSettings {
   readonly webhookSecret: string;
   /** The URL of a server that replaces Stripe's API in tests. */
   readonly apiUrl?: string | undefined;
-  /** A refusal is an answer. A call `failed` if Stripe couldn't be reached or rejected the key. */
+  /** A call is `failed` if Stripe couldn't be reached or rejected the key. Any other refusal counts as `answered`. */
   readonly recordCall: (outcome: CallOutcome) => void;
   readonly recordEvent: (outcome: EventOutcome) => void;
 }

@@ -288,7 +288,8 @@ browser.describe('The playground', () => {
     const { page, context } = newUser;
     await context.addInitScript(`for (const name of ['localStorage', 'sessionStorage'])
       Object.defineProperty(window, name, { get() { throw new DOMException('Access is denied.', 'SecurityError'); } });
-      navigator.locks.request = async () => { throw new DOMException('The request was denied.', 'SecurityError'); };`);
+      navigator.locks.request = async () => { throw new DOMException('The request was denied.', 'SecurityError'); };
+      window.BroadcastChannel = class { constructor() { throw new DOMException('Denied.', 'SecurityError'); } };`);
     await page.goto(`${app.url}/graphql`);
     await openTab(page, 'SignUp');
     await run(page);
