@@ -40,7 +40,10 @@ export async function prepareSchema(
 
 const WAITED_FOR = new Set([OLDER_SCHEMA, NEWER_SCHEMA, UNREACHABLE, FULL]);
 
-/** The services read these tables, and their background work writes to them, so they can't open before. */
+/**
+ * Waits until this build can use the schema. Once the services open, they read its tables, and their background work
+ * writes to them.
+ */
 async function untilUsable(
   connection: Connection,
   say: (reason: string) => void,

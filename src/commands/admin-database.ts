@@ -8,8 +8,8 @@ import { connect, type Connection } from '../platform/db/database.js';
 import { unreadinessOf } from '../platform/db/readiness.js';
 
 /**
- * A command can't read the secrets that systemd passes to the servers. It signs no tokens, and the servers send the
- * emails that it queues.
+ * Uses placeholders for the secrets that systemd passes only to the servers. Commands don't sign tokens, and the
+ * servers send the emails that commands queue.
  */
 export function configOfCommand(): Config {
   const env = environment();

@@ -37,13 +37,13 @@ const DESCRIPTIONS = {
   Query: 'Everything you can read. A field that you can’t read is null, and an error says why.',
   Mutation:
     'Everything you can do. Mutations in one document run in order. If one fails, the later ones still run. A ' +
-    'mutation that fails returns null and changes nothing, with two exceptions: if `buyTokens` or `refundPurchase` ' +
-    'fails after it has stored the purchase, such as when the payment provider can’t be reached, the purchase stays, ' +
-    'and if `refreshSession` gets a token that was already used, the session ends. If an error’s `path` points ' +
-    'inside a mutation’s result, the mutation succeeded, and only that part of the result couldn’t be read. Each ' +
-    'error has a `message` that you can show to the user. Its `extensions` always include `code` (an `ErrorCode`), ' +
-    '`status` (the HTTP status in REST), and `requestId`. Depending on the code, they also include `reason`, ' +
-    '`fields` (what’s wrong with each field), `blockedFields` (fields that can’t change now), `fromState`, ' +
+    'mutation that fails returns null and changes nothing, with two exceptions. If `buyTokens` or `refundPurchase` ' +
+    'fails after its change was committed, such as when the payment provider can’t be reached, the purchase or ' +
+    'refund is kept. If `refreshSession` gets a token that was already used, the session ends. If an error’s `path` ' +
+    'points inside a mutation’s result, the mutation succeeded, and only that part of the result couldn’t be read. ' +
+    'Each error has a `message` that you can show to the user. Its `extensions` always include `code` (an ' +
+    '`ErrorCode`), `status` (the HTTP status in REST), and `requestId`. Depending on the code, they also include ' +
+    '`reason`, `fields` (what’s wrong with each field), `blockedFields` (fields that can’t change now), `fromState`, ' +
     '`allowedOperations` (mutations that you can call instead), `required` and `available` tokens, `pack` (the ' +
     'smallest pack of tokens that would be enough), `retryAfter` in seconds, `limit` (the rate limit or quota that ' +
     'was reached), `until` (when the suspension of the account ends), `expectedVersion` and `version`, or ' +

@@ -34,7 +34,7 @@ it('fills an empty database with the requested number of jobs, and rejects any o
   expect(await seed('two')).toMatchObject({ code: 1, output: expect.stringContaining('from 20 to 5000000') });
 });
 
-it('works for an owner without superuser rights, not in production, and never migrates a used one', async () => {
+it('works for an owner without superuser rights, not in production, and never migrates a used database', async () => {
   const database = await ownDatabase();
   const { sql } = database;
   const owner = `owner_${process.pid}`;

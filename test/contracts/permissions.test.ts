@@ -219,7 +219,7 @@ describe('schema/permissions.txt', () => {
       }
   });
 
-  test("hides a suspended owner's open job from all but its bidders and admins, and stops all but their bids", () => {
+  test("shows a suspended owner's open job only to its bidders and admins, who can change bids or complete it", () => {
     const found: Record<string, Record<string, string>> = {};
     for (const [action, row] of Object.entries(cells))
       for (const [person, { suspended }] of Object.entries(row))

@@ -56,7 +56,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** One of each thing that isn't about jobs. The endpoint is paused, so nothing is sent to it. */
+/** Gives the person one of everything that isn't about jobs. The endpoint is paused, so nothing is sent to it. */
 async function giveTheRest(person: Person): Promise<void> {
   const [endpoint, delivery] = [newId('webhookEndpoint'), newId('webhookDelivery')];
   await app.sql`insert into webhook_endpoints
@@ -247,8 +247,8 @@ describe('a path from one list to a nested one', () => {
     for (const [at, { name, chain, document }] of WAYS.entries()) {
       const isOfAccounts = name.startsWith('users.');
       const isOfActions = name.startsWith('adminActions.');
-      // Only an admin can read these lists. The readers take turns with the others. A whole run reads each of them as
-      // someone who sees all bids and as someone who sees only their own.
+      // Only admins can read these lists. The readers take turns with all other lists, so a whole run reads each of
+      // those as someone who sees all bids and as someone who sees only their own.
       if (isOfAccounts || isOfActions ? who !== 'admin' : READERS.indexOf(who) % 2 !== at % 2) continue;
       const query = document(written(chain, who));
       // Reads ten entries, because the first may not lead everywhere. An account has one kind of profile, and its

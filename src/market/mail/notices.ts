@@ -46,7 +46,7 @@ function notification({ type, entry: { title, sentence, isFixed } }: Notified, i
   const byChoice = type === MATCHED_EVENT ? BY_SEARCH : BY_CHOICE;
   return {
     subject: title,
-    before: isRepeated ? [sentence, 'This has happened more than once.'] : [sentence],
+    before: isRepeated ? [sentence, 'This email is about more than one such event.'] : [sentence],
     action: 'Open the job',
     after: [],
     footer: isFixed ? ALWAYS : byChoice,

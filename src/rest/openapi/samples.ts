@@ -6,7 +6,7 @@ import { ID_PREFIXES } from '../../market/rules/ids.js';
 import { exampleId } from '../../market/rules/id-fields.js';
 
 export const SAMPLES_DESCRIPTION = [
-  '- **Try it out.** You can send the examples on this page as they are, except the tokens of links: copy those from',
+  '- **Try it out.** You can send the examples on this page as they are, except for link tokens, which you copy from',
   'emails. Each signup uses a new address at `example.com`, and each login uses the newest one. Example IDs are',
   'replaced with the IDs that the server returned most recently. The curl command below each call shows the request.',
   'To start, sign up, create a job, and',

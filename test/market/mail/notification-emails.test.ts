@@ -311,7 +311,7 @@ describe('a notification', () => {
     await hurry();
     const [first, second] = await proposals();
     expect(first?.content).toContain('This email can’t be turned off.');
-    expect(second?.content).toContain('This has happened more than once.');
+    expect(second?.content).toContain('This email is about more than one such event.');
     for (const mail of [first, second]) expect(mail?.headers).not.toContain('List-Unsubscribe');
     await app.sql`delete from mails where outcome is null`;
   });
@@ -361,7 +361,7 @@ describe('a notification', () => {
     });
     const awards = (await mailsTo(winner.email)).filter((mail) => subjectOf(mail) === 'You were awarded a job');
     expect(awards).toHaveLength(1);
-    expect(awards[0]?.content).not.toContain('This has happened more than once.');
+    expect(awards[0]?.content).not.toContain('This email is about more than one such event.');
   });
 
   it('about an award reaches the contractor once, even if they already got 30 emails that day', async () => {

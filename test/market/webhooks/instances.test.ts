@@ -80,7 +80,7 @@ it('no event is lost if an instance is killed, and a duplicate has the same ID',
   for (const one of receiver.received) expect(verify(secret, one)).toEqual(one.body);
   const events = await database.sql`select id from events`;
   expect(events).toHaveLength(20);
-  // Those that the killed instances were sending came again.
+  // Events that a killed instance was sending arrived twice.
   expect(receiver.received.length).toBeGreaterThan(20);
   expect(new Set(receiver.received.map(({ id }) => id))).toEqual(new Set(events.map(({ id }) => id as unknown)));
   expect(await database.sql`select from webhook_deliveries`).toHaveLength(20);

@@ -134,7 +134,7 @@ export function readEvent<Event extends StoredEvent & EventParties>(
   return party && eventFor(viewer, party, eventOnJob.event);
 }
 
-/** Returns the party as which the viewer reads the event. Undefined if they can't read it. */
+/** Returns the party whose view of the event the viewer gets. Undefined if the viewer can't read the event. */
 export function readerOfEvent(
   viewer: PartyViewer,
   { event, status, homeownerId, awardedContractorId, awardedBidId, isHidden, bids, matches }: EventOnJob<EventParties>,
@@ -155,7 +155,7 @@ export function readerOfEvent(
   return seesEvent(eventVisibilityOf(party), viewer, event) ? readsAs(party, event, awardedBidId) : undefined;
 }
 
-/** The awarded contractor reads an earlier award as a bidder, who can't see which bid was awarded. */
+/** The awarded contractor reads an earlier award as a bidder, without the other bid's ID. */
 export function readsAs(
   party: Party,
   { type, data }: Pick<StoredEvent, 'type' | 'data'>,

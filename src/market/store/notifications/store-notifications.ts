@@ -18,7 +18,7 @@ import { IS_ACCEPTED, visibleEventsOfBidder, visibleEventsOfOwner } from '../vis
 const POSITIONS_AT_ONCE = sql.raw('1000');
 /** The most work that a batch's events may add up to. An event that needs more work gets its own batch. */
 const WORK_AT_ONCE = sql.raw('10000');
-/** An edit less than this long after the previous one notifies only the contractors who bid since then. */
+/** An edit less than this long after the previous one notifies only the contractors who have bid since that one. */
 const EDITS_APART = sql.raw("interval '1 hour'");
 /** How many of the job's events are read to find the previous edit. */
 const LOOKED_BACK = sql.raw('20');
@@ -41,7 +41,7 @@ const IS_WITHDRAWAL = sql`"events"."type" = ${sql.raw(`'${BID_TRANSITIONS.withdr
 
 const EDIT = 'job.updated' satisfies EventType;
 const EDIT_TYPE = sql.raw(`'${EDIT}'`);
-const IS_NO_REPEATED_EDIT = sql`("events"."type" <> ${EDIT_TYPE} or own.created_at > coalesce((
+const IS_NOT_REPEATED_EDIT = sql`("events"."type" <> ${EDIT_TYPE} or own.created_at > coalesce((
   select max(previous.occurred_at) from ${events} previous
   where previous.job_id = "events"."job_id" and previous.type = ${EDIT_TYPE}
     and previous.sequence between "events"."sequence" - ${LOOKED_BACK} and "events"."sequence" - 1
@@ -86,7 +86,7 @@ const adminsOfAccounts = sql`select u.id, a.position, null from new_account_even
 const recipients = sql.join(
   [
     owners,
-    contractors(sql`"events"."bidder_id" is null and ${IS_NO_REPEATED_EDIT}`, IS_ACCEPTED),
+    contractors(sql`"events"."bidder_id" is null and ${IS_NOT_REPEATED_EDIT}`, IS_ACCEPTED),
     contractors(sql`own.contractor_id = "events"."bidder_id"`, sql`true`),
     admins,
     accountHolders,
