@@ -46,6 +46,7 @@ const cells: Record<string, Row> = Object.fromEntries(
 const EVERY = [...JOB_STATES];
 const ONCE_OPEN = EVERY.filter((state) => !isIn('unpublished', state));
 const AFTER_AWARD = EVERY.filter(isAwarded);
+const WITHOUT_AWARD = EVERY.filter((state) => !AFTER_AWARD.includes(state));
 const UNPUBLISHED = [...statesIn('unpublished')];
 const BIDDING = [...statesIn('bidding')];
 const TAKES_BIDS = [...statesAllowing('submitBid')];
@@ -73,6 +74,8 @@ const READERS: Law = {
   'other contractor': TAKES_BIDS,
 };
 const OWNER_AND_ADMIN_ONCE_OPEN: Law = { owner: ONCE_OPEN, admin: ONCE_OPEN };
+/** An award changes nothing about what these people can read of the parties. */
+const OUTSIDERS: Law = { 'other homeowner': EVERY, bidder: EVERY, 'other contractor': EVERY };
 const AWARDEE_AND_ADMIN: Law = { awardee: EVERY, admin: EVERY };
 
 const MAY: Record<string, Law> = {
@@ -143,25 +146,15 @@ const LAWS: Record<string, Record<string, Law>> = {
   },
   'FIND THE AWARDEE IN THE DIRECTORY': {
     'with license': { owner: ONCE_OPEN, awardee: EVERY, admin: EVERY },
-    profile: { owner: UNPUBLISHED, 'other homeowner': EVERY, bidder: EVERY, 'other contractor': EVERY },
+    profile: { owner: UNPUBLISHED, ...OUTSIDERS },
   },
   'READ THE AWARDEE’S ACCOUNT': {
     'with email': { owner: AFTER_AWARD, awardee: EVERY, admin: EVERY },
-    name: {
-      owner: EVERY.filter((state) => !AFTER_AWARD.includes(state)),
-      'other homeowner': EVERY,
-      bidder: EVERY,
-      'other contractor': EVERY,
-    },
+    name: { owner: WITHOUT_AWARD, ...OUTSIDERS },
   },
   'READ THE OWNER’S PROFILE': {
     'with address': { owner: EVERY, awardee: AFTER_AWARD, admin: EVERY },
-    city: {
-      awardee: EVERY.filter((state) => !AFTER_AWARD.includes(state)),
-      'other homeowner': EVERY,
-      bidder: EVERY,
-      'other contractor': EVERY,
-    },
+    city: { awardee: WITHOUT_AWARD, ...OUTSIDERS },
   },
   'READ THE AWARDEE’S REVIEWS': {
     review: Object.fromEntries(
